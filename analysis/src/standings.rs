@@ -113,7 +113,7 @@ fn of_run(run: &RunSource, answer: &Answer) -> Result<Vec<Rated>, AnalysisError>
 
 /// The numbers of the nets that a run's finished steps made, by the first 16 digits of their digests.
 fn nets(run: &RunSource) -> BTreeMap<String, u32> {
-    let makes_net = |kind: &str| ["network", "grow", "train"].contains(&kind);
+    let makes_net = |kind: &str| ["network", "load_network", "grow", "train"].contains(&kind);
     let steps = run.steps.iter().filter(|step| makes_net(&step.kind));
     steps.filter_map(|step| Some((step.network.as_ref()?.get(..16)?.to_owned(), step.number?))).collect()
 }

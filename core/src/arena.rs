@@ -1,5 +1,6 @@
 //! Matches of colour-reversed pairs, and their score with its confidence interval.
 
+mod adjudication;
 mod baselines;
 mod job;
 mod match_game;
@@ -9,11 +10,13 @@ mod program;
 mod score;
 mod sprt;
 
+pub use crate::board::Fault;
+pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
 pub use baselines::{BASELINES, Baseline, baseline};
-pub use job::{Match, Player};
-pub use params::ArenaParams;
+pub use job::{Lineup, MakeProgram, Match, Mind, Player};
+pub use params::{ArenaParams, PlayerParams};
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
-pub use program::{Answer, Clock, Fault, Forfeit, MATE, Program};
+pub use program::{Answer, Clock, Forfeit, Program};
 pub use score::{EloInterval, MatchSummary, elo_of, interval, pair_points, student, summarise};
 pub use sprt::{EloModel, Sprt, SprtParams, Verdict};
 

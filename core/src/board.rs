@@ -1,5 +1,6 @@
 //! The rules of chess, with the history that draws depend on. Only this module uses shakmaty and its tablebases.
 
+mod ending;
 mod fen;
 mod game;
 mod illegal;
@@ -14,6 +15,7 @@ mod san;
 mod tablebase;
 mod text;
 
+pub use ending::{Adjudication, Ending, Fault};
 pub use fen::FenError;
 pub use game::Game;
 pub use illegal::IllegalReason;

@@ -30,7 +30,7 @@ mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
-pub use calibration::{Calibration, CalibrationSample};
+pub use calibration::{Calibration, CalibrationSample, LEELA_SCALE, centipawns};
 pub use divided::Divided;
 pub use fixed_size::FixedSize;
 pub use grow::{GrowError, GrowParams, grow};

@@ -23,8 +23,8 @@ pub use file::{
     FileEntry, peek_table, peek_wide, read_entry, read_table, verify_file, verify_files, write_table,
 };
 pub use format::Provenance;
-pub use game::{StoredGame, StoredPly};
-pub use records::{MatchGameRow, TrainingRow, ValidationRow};
+pub use game::{Found, StoredGame, StoredPly};
+pub use records::{MatchGameRow, Scores, TrainingRow, ValidationRow};
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
 pub use wide::{WideColumn, verify_wide, write_wide};

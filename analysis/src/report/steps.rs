@@ -65,7 +65,7 @@ impl Step {
 
     /// Whether it produces a net.
     pub(super) fn makes_net(&self) -> bool {
-        ["network", "grow", "train"].contains(&self.kind.as_str())
+        ["network", "load_network", "grow", "train"].contains(&self.kind.as_str())
     }
 
     /// A figure of its result.

@@ -9,7 +9,7 @@ use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
 use dc0_core::store::{
-    GameRow, MatchGameRow, PositionRow, Provenance, TrainingRow, WideColumn, write_table, write_wide,
+    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, WideColumn, write_table, write_wide,
 };
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -72,9 +72,13 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
         moves: Vec::new(),
         opening_plies: 0,
         plies: 0,
+        scores: Scores::default(),
+        depths: Vec::new(),
+        seconds: Vec::new(),
         score: f64::from(game % 2),
         result: GameResult::BlackWins,
-        reason: Reason::Checkmate,
+        reason: Reason::Checkmate.into(),
+        detail: String::new(),
     };
     let rows: Vec<MatchGameRow> = (0..2 * pairs).map(game).collect();
     let path = format!("matches/{number:04}-{:04}-vs-{number:04}.parquet", number + 1);

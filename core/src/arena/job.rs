@@ -2,40 +2,52 @@
 
 use super::baselines::Baseline;
 use super::params::ArenaParams;
+use super::program::{Forfeit, Program};
 use crate::board::Tablebase;
 use crate::rng::Seed;
+use crate::search::SearchParams;
 use crate::selfplay::MakeEvaluator;
+
+/// Starts a program for one game after another; called from the lanes' threads.
+pub type MakeProgram<'a> = dyn Fn() -> Result<Box<dyn Program>, Forfeit> + Sync + 'a;
 
 /// A player of a match.
 #[derive(Clone, Copy)]
-pub enum Player<'a> {
-    /// A net with the match's search.
+pub struct Player<'a> {
+    /// Its name, as rows record it.
+    pub name: &'a str,
+    /// How it finds its moves.
+    pub mind: Mind<'a>,
+}
+
+/// How a player finds its moves.
+#[derive(Clone, Copy)]
+pub enum Mind<'a> {
+    /// A net with a search.
     Network {
-        /// Its name, as rows record it.
-        name: &'a str,
         /// Creates its evaluator for one lane.
         make_evaluator: &'a MakeEvaluator<'a>,
+        /// The search of every move.
+        search: &'a SearchParams,
+        /// The tablebases of the search.
+        tables: Option<&'a Tablebase>,
     },
-    /// A player without a net.
+    /// A rule without a net.
     Baseline(&'static dyn Baseline),
+    /// Another program.
+    Program {
+        /// Starts it.
+        make: &'a MakeProgram<'a>,
+        /// Whether it plays by time. It never shares a lane's time with other games then.
+        is_timed: bool,
+    },
 }
 
 impl Player<'_> {
-    /// The name that rows record.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Network { name, .. } => name,
-            Self::Baseline(baseline) => baseline.name(),
-        }
+    /// A player without a net.
+    pub fn baseline(baseline: &'static dyn Baseline) -> Self {
+        Self { name: baseline.name(), mind: Mind::Baseline(baseline) }
     }
-}
-
-/// How a lane finds a player's moves.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Mover {
-    /// By a search with this evaluator of the lane.
-    Evaluator(usize),
-    Baseline(&'static dyn Baseline),
 }
 
 /// Everything that determines the games of a match.
@@ -47,6 +59,49 @@ pub struct Match<'a> {
     pub seed: Seed,
     /// The first player and the second; scores are the first's.
     pub players: [Player<'a>; 2],
-    /// The tablebases of their searches.
-    pub tables: [Option<&'a Tablebase>; 2],
+    /// The tablebases that decide games.
+    pub tables: Option<&'a Tablebase>,
+}
+
+impl Match<'_> {
+    /// Who meets.
+    pub(super) fn lineup(&self) -> Lineup {
+        let minds = self.players.map(|player| player.mind);
+        Lineup {
+            has_net: minds.iter().any(|mind| matches!(mind, Mind::Network { .. })),
+            has_program: minds.iter().any(|mind| matches!(mind, Mind::Program { .. })),
+            is_timed: minds.iter().any(|mind| matches!(mind, Mind::Program { is_timed: true, .. })),
+        }
+    }
+}
+
+/// The kinds of players that meet, which decide how many games a lane plays at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lineup {
+    /// Whether a net plays.
+    pub has_net: bool,
+    /// Whether another program plays.
+    pub has_program: bool,
+    /// Whether a program plays by time.
+    pub is_timed: bool,
+}
+
+impl Lineup {
+    /// The most games that a lane plays at the same time. All of a shard share batches, unless processes or clocks forbid it.
+    pub(super) fn games_at_once(self, params: &ArenaParams) -> u32 {
+        match self {
+            Self { has_program: false, .. } => params.shard_games,
+            Self { is_timed: true, .. } | Self { has_net: false, .. } => 1,
+            _ => self.shard_games(params),
+        }
+    }
+
+    /// Games in a shard: where lanes play few games at the same time, no more than these, so that a kill costs little.
+    pub fn shard_games(self, params: &ArenaParams) -> u32 {
+        match self {
+            Self { has_program: false, .. } => params.shard_games,
+            Self { is_timed: true, .. } | Self { has_net: false, .. } => 2,
+            _ => params.shard_games.min(params.program_games),
+        }
+    }
 }

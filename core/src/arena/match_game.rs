@@ -1,45 +1,110 @@
 //! One game of a match in progress.
 
-use super::job::{Match, Mover};
+use super::adjudication::AdjudicationParams;
+use super::job::Match;
 use super::params::ArenaParams;
-use crate::board::{Game, Move, Outcome, Side, random_opening};
-use crate::event::GameSnapshot;
+use super::play::ArenaError;
+use super::program::{Forfeit, Program};
+use crate::board::{Ending, Game, GameResult, Move, Rules, Side, Tablebase, random_opening};
+use crate::event::{GameSnapshot, Observer};
+use crate::network::{LEELA_SCALE, centipawns};
 use crate::rng::{Purpose, Stream};
 use crate::search::{Search, SearchSlot};
-use crate::store::MatchGameRow;
+use crate::store::{MatchGameRow, Scores};
+
+use super::baselines::Baseline;
+
+/// How a player of one game finds its moves.
+pub(super) enum Mover {
+    /// By a search with this evaluator of the lane, so that each player keeps its own tree.
+    Search {
+        evaluator: usize,
+        search: Box<Search>,
+    },
+    Baseline(&'static dyn Baseline),
+    /// By a process that plays only this game.
+    Program(Box<dyn Program>),
+}
 
 /// A game between two movers.
 pub(super) struct MatchGame<'a> {
     params: &'a ArenaParams,
+    rules: Rules,
+    tables: Option<&'a Tablebase>,
     number: u32,
+    game: Game,
+    opening_plies: usize,
     /// The first player's mover and the second's.
     movers: [Mover; 2],
-    /// A search for each player, so that each keeps its own tree.
-    searches: [Search; 2],
     choice: Stream,
     random: Stream,
-    outcome: Option<Outcome>,
+    /// What the players found, by ply.
+    found: Found,
+    /// Whether the program to move has been asked for its move.
+    is_thinking: bool,
+    end: Option<End>,
+    /// An error that ends the match.
+    error: Option<ArenaError>,
+}
+
+/// What the players found, by ply.
+#[derive(Default)]
+struct Found {
+    scores: Vec<f32>,
+    depths: Vec<u16>,
+    seconds: Vec<f32>,
+}
+
+impl Found {
+    fn push(&mut self, score: Option<f64>, depth: Option<u32>, seconds: f64) {
+        self.scores.push(score.map_or(f32::NAN, |score| score as f32));
+        self.depths.push(depth.map_or(0, |depth| depth.min(u16::MAX.into()) as u16));
+        self.seconds.push(seconds as f32);
+    }
+}
+
+struct End {
+    result: GameResult,
+    ending: Ending,
+    detail: String,
+}
+
+/// The game from which the games of a pair start.
+pub(super) fn opening(job: &Match<'_>, pair: u32) -> Game {
+    let mut stream = job.seed.stream(u64::from(pair), Purpose::Opening);
+    random_opening(job.params.opening_plies, &job.params.rules(), &mut stream)
 }
 
 impl<'a> MatchGame<'a> {
-    pub(super) fn new(job: &Match<'a>, movers: [Mover; 2], number: u32) -> Self {
-        let (params, seed, rules) = (job.params, job.seed, job.params.rules());
-        let searches = [&params.search, params.opponent_search.as_ref().unwrap_or(&params.search)];
-        let mut opening = seed.stream(u64::from(number / 2), Purpose::Opening);
-        let game = random_opening(params.opening_plies, &rules, &mut opening);
+    /// Begins a game; `mover` makes the movers of both players from the start position.
+    pub(super) fn new(job: &Match<'a>, number: u32, mover: &mut dyn FnMut(usize, &Game) -> Mover) -> Self {
+        let game = opening(job, number / 2);
+        let mut found = Found::default();
+        (0..game.ply()).for_each(|_| found.push(None, None, 0.0));
         let mut slot = Self {
-            params,
+            params: job.params,
+            rules: job.params.rules(),
+            tables: job.tables,
             number,
-            movers,
-            searches: [0, 1].map(|player| {
-                let tablebases = job.tables[player].cloned();
-                Search::with_tablebases(game.clone(), rules, searches[player].clone(), tablebases)
-            }),
-            choice: seed.stream(u64::from(number), Purpose::MoveChoice),
-            random: seed.stream(u64::from(number), Purpose::RandomPlayer),
-            outcome: None,
+            opening_plies: game.ply(),
+            movers: [mover(0, &game), mover(1, &game)],
+            game,
+            choice: job.seed.stream(u64::from(number), Purpose::MoveChoice),
+            random: job.seed.stream(u64::from(number), Purpose::RandomPlayer),
+            found,
+            is_thinking: false,
+            end: None,
+            error: None,
         };
-        slot.play_without_search();
+        for player in 0..2 {
+            if let Mover::Program(program) = &mut slot.movers[player]
+                && let Err(forfeit) = program.begin()
+            {
+                slot.lose(player, forfeit);
+                return slot;
+            }
+        }
+        slot.play_on();
         slot
     }
 
@@ -48,33 +113,123 @@ impl<'a> MatchGame<'a> {
         self.number.is_multiple_of(2)
     }
 
-    fn game(&self) -> &Game {
-        self.searches[0].game()
+    /// The side of a player.
+    fn side(&self, player: usize) -> Side {
+        if (player == 0) == self.first_is_white() { Side::White } else { Side::Black }
     }
 
     /// The player to move: 0 for the first, 1 for the second.
     fn to_move(&self) -> usize {
-        let white_moves = self.game().position().side_to_move() == Side::White;
-        usize::from(white_moves != self.first_is_white())
+        usize::from(self.game.position().side_to_move() != self.side(0))
     }
 
-    fn mover(&self) -> Mover {
-        self.movers[self.to_move()]
+    fn lose(&mut self, player: usize, forfeit: Forfeit) {
+        let winner = self.side(1 - player);
+        let result = if winner == Side::White { GameResult::WhiteWins } else { GameResult::BlackWins };
+        self.end = Some(End { result, ending: Ending::Forfeit(forfeit.fault), detail: forfeit.detail });
     }
 
-    fn play(&mut self, played: Move) {
-        self.searches.iter_mut().for_each(|search| search.play_unchecked(played));
-        self.outcome = self.searches[0].outcome();
-    }
-
-    /// Plays until a net is to move or the game is over.
-    fn play_without_search(&mut self) {
-        while self.outcome.is_none() {
-            let mut game: Game = self.game().clone();
-            let Mover::Baseline(baseline) = self.mover() else { return };
-            let played = baseline.choose(&mut game, &self.params.rules(), &mut self.random);
-            self.play(played);
+    /// Plays a move of the player to move, with what it found.
+    fn play(&mut self, played: Move, score: Option<f64>, depth: Option<u32>, seconds: f64) {
+        self.is_thinking = false;
+        self.found.push(score, depth, seconds);
+        self.game.play_unchecked(played);
+        for mover in &mut self.movers {
+            if let Mover::Search { search, .. } = mover {
+                search.play_unchecked(played);
+            }
         }
+        let by_rules = self.game.outcome(&self.rules);
+        self.end = by_rules.map(|outcome| End {
+            result: outcome.result(),
+            ending: outcome.reason.into(),
+            detail: String::new(),
+        });
+        if self.end.is_none() {
+            let adjudication: &AdjudicationParams = &self.params.adjudication;
+            match adjudication.decide(&self.game, &self.found.scores, self.tables) {
+                Ok(decided) => {
+                    self.end = decided.map(|(result, by)| End {
+                        result,
+                        ending: Ending::Adjudicated(by),
+                        detail: String::new(),
+                    });
+                }
+                Err(error) => self.error = Some(error),
+            }
+        }
+    }
+
+    /// Plays until a net or a program is to move, or the game is over. A program begins to think.
+    fn play_on(&mut self) {
+        while self.end.is_none() && self.error.is_none() {
+            let player = self.to_move();
+            match &mut self.movers[player] {
+                Mover::Search { .. } => return,
+                Mover::Baseline(baseline) => {
+                    let mut game = self.game.clone();
+                    let played = baseline.choose(&mut game, &self.rules, &mut self.random);
+                    self.play(played, None, None, 0.0);
+                }
+                Mover::Program(_) => {
+                    let opponent = match &self.movers[1 - player] {
+                        Mover::Program(opponent) => opponent.clock(),
+                        _ => None,
+                    };
+                    if let Mover::Program(program) = &mut self.movers[player] {
+                        program.think(&self.game, opponent);
+                    }
+                    self.is_thinking = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits for the move of a program that thinks, and plays on; an error if the user asked to stop.
+    pub(super) fn wait(&mut self, observer: &dyn Observer) -> Result<(), ArenaError> {
+        let player = self.to_move();
+        while self.is_thinking
+            && let Mover::Program(program) = &mut self.movers[player]
+        {
+            observer.check()?;
+            match program.answer() {
+                None => {}
+                Some(Ok(answer)) => {
+                    self.play(answer.played, answer.score, answer.depth, answer.seconds);
+                    self.play_on();
+                    return Ok(());
+                }
+                Some(Err(forfeit)) => {
+                    self.is_thinking = false;
+                    self.lose(player, forfeit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a net is to move.
+    pub(super) fn waits_for_net(&self) -> bool {
+        self.end.is_none() && matches!(self.movers[self.to_move()], Mover::Search { .. })
+    }
+
+    /// The error that ends the match, if there is one.
+    pub(super) fn take_error(&mut self) -> Option<ArenaError> {
+        self.error.take()
+    }
+
+    /// Whether the game is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// A program that lost the game before it made a move: the player, and what happened.
+    pub(super) fn failed_at_once(&self) -> Option<(usize, &str)> {
+        let end = self.end.as_ref()?;
+        let is_failure = matches!(end.ending, Ending::Forfeit(_)) && self.game.ply() < self.opening_plies + 2;
+        let loser = usize::from(end.result.score_for(self.side(0)) == 1);
+        is_failure.then_some((loser, end.detail.as_str()))
     }
 
     /// The game's number.
@@ -84,51 +239,57 @@ impl<'a> MatchGame<'a> {
 
     /// The game so far.
     pub(super) fn snapshot(&self) -> GameSnapshot {
-        self.game().snapshot(self.number)
+        self.game.snapshot(self.number)
     }
 
-    /// The game's row, if it is over.
-    pub(super) fn row(&self, names: [&str; 2]) -> Option<MatchGameRow> {
-        let outcome = self.outcome?;
-        let game = self.game();
-        let first_side = if self.first_is_white() { Side::White } else { Side::Black };
-        Some(MatchGameRow {
+    /// The row of a game that is over, and its movers.
+    pub(super) fn finish(self, names: [&str; 2], is_timed: bool) -> Option<(MatchGameRow, [Mover; 2])> {
+        let (first_is_white, first_side) = (self.first_is_white(), self.side(0));
+        let End { result, ending, detail } = self.end?;
+        let row = MatchGameRow {
             game: self.number,
             pair: self.number / 2,
             first: names[0].to_owned(),
             second: names[1].to_owned(),
-            first_is_white: self.first_is_white(),
-            start_fen: game.start().fen(),
-            moves: game.moves().iter().map(|played| played.packed()).collect(),
-            opening_plies: self.params.opening_plies as u16,
-            plies: game.ply() as u16,
-            score: f64::from(1 + outcome.score_for(first_side)) / 2.0,
-            result: outcome.result(),
-            reason: outcome.reason,
-        })
+            first_is_white,
+            start_fen: self.game.start().fen(),
+            moves: self.game.moves().iter().map(|played| played.packed()).collect(),
+            opening_plies: self.opening_plies as u16,
+            plies: self.game.ply() as u16,
+            scores: Scores(self.found.scores),
+            depths: self.found.depths,
+            seconds: if is_timed { self.found.seconds } else { Vec::new() },
+            score: f64::from(1 + result.score_for(first_side)) / 2.0,
+            result,
+            reason: ending,
+            detail,
+        };
+        Some((row, self.movers))
     }
 }
 
 impl SearchSlot for MatchGame<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
-        match (self.outcome, self.mover()) {
-            (None, Mover::Evaluator(number)) => Some((number, &mut self.searches[self.to_move()])),
+        let player = self.to_move();
+        match (&self.end, &self.error, &mut self.movers[player]) {
+            (None, None, Mover::Search { evaluator, search }) => Some((*evaluator, search)),
             _ => None,
         }
     }
 
     fn advance(&mut self) {
         let player = self.to_move();
+        let Mover::Search { search, .. } = &mut self.movers[player] else { return };
         if self.params.force_playouts {
-            self.searches[player].force_playouts();
+            search.force_playouts();
         }
-        let search = &self.searches[player];
         if !search.is_done() {
             return;
         }
         let temperature = self.params.temperature.at(search.game().ply() as u32);
         let played = search.choose(&self.params.choice, temperature, &mut self.choice);
-        self.play(played);
-        self.play_without_search();
+        let score = centipawns(search.root_value().0, LEELA_SCALE);
+        self.play(played, Some(score), None, 0.0);
+        self.play_on();
     }
 }

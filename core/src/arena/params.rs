@@ -1,11 +1,25 @@
 //! Parameters of a match.
 
+use super::adjudication::AdjudicationParams;
 use super::sprt::SprtParams;
 use crate::board::Rules;
+use crate::durable;
 use crate::network::Precision;
 use crate::params;
-use crate::params::Schedule;
+use crate::params::{Param, Schedule};
 use crate::search::{ChoiceParams, SearchParams};
+
+params! {
+    /// What a player of a match has of its own; `player(net, #{…})` makes such a player.
+    pub struct PlayerParams {
+        /// The search of its moves; () for that of the match.
+        search: Option<SearchParams> = None;
+        /// The precision of its net on libtorch, to measure its cost in strength; () for that of the run.
+        precision: Option<Precision> = None;
+        /// Its name in tables, after the net's; () for the number of simulations and a digest of the search.
+        name: Option<String> = None;
+    }
+}
 
 params! {
     /// A match of two players, without noise.
@@ -16,10 +30,10 @@ params! {
         sprt: Option<SprtParams> = None;
         /// The search of every move of a net.
         search: SearchParams = SearchParams::default();
-        /// Another search for the second player, to compare searches with one net; () for the same.
-        opponent_search: Option<SearchParams> = None;
-        /// The precision of the second player's net on libtorch, to measure its cost in strength; () for that of the run.
-        opponent_precision: Option<Precision> = None;
+        /// What the first player has of its own. A player made by `player` brings it along.
+        first: PlayerParams = PlayerParams::default();
+        /// What the second player has of its own. A player made by `player` brings it along.
+        second: PlayerParams = PlayerParams::default();
         /// Whether `root.forced_playouts` apply in the match as in training games, to measure their cost in strength.
         force_playouts: bool = false;
         /// Temperature of the move, by ply; 0 plays the most visited move.
@@ -30,14 +44,24 @@ params! {
         opening_plies: u32 = 6, in 0..=60;
         /// A game this long is drawn.
         max_plies: u32 = 512, in 1..=10_000;
+        /// What ends games before the rules do.
+        adjudication: AdjudicationParams = AdjudicationParams::default();
         /// Size of a shard's evaluation cache for each player, first in, first out; 0 for none.
         cache: u32 = 0, in 0..=100_000_000;
-        /// Games in a shard, the unit that is stored and resumed; even.
+        /// Games in a shard, the unit that is stored and resumed; even. Games without a net are stored by pairs.
         shard_games: u32 = 64, in 2..=1_000_000;
+        /// The most games in a shard between a net and a program that does not play by time; even. A lane plays them at the same
+        /// time, each with a process of its own.
+        program_games: u32 = 16, in 2..=1024;
     }
     check |params| {
         let mut problems = Vec::new();
-        for (name, games) in [("games", params.games), ("shard_games", params.shard_games)] {
+        let even = [
+            ("games", params.games),
+            ("shard_games", params.shard_games),
+            ("program_games", params.program_games),
+        ];
+        for (name, games) in even {
             if games % 2 == 1 {
                 problems.push((name, format!("must be even, because games come in pairs, got {games}")));
             }
@@ -49,7 +73,29 @@ params! {
     };
 }
 
+impl PlayerParams {
+    /// The name that tells the player from the same net with another search: the given one, or the simulations with four digits of
+    /// a digest of all parameters. `None` if it has nothing of its own.
+    pub fn label(&self) -> Option<String> {
+        if *self == Self::default() {
+            return None;
+        }
+        let simulations = |search: &SearchParams| search.simulations.to_string();
+        let own = || {
+            let digest = durable::digest(self.to_value().to_string().as_bytes());
+            let simulations = self.search.as_ref().map_or_else(|| "own".to_owned(), simulations);
+            format!("{simulations}-{}", &digest[..4])
+        };
+        Some(self.name.clone().unwrap_or_else(own))
+    }
+}
+
 impl ArenaParams {
+    /// The search of a player, 0 for the first.
+    pub fn search_of(&self, player: usize) -> &SearchParams {
+        [&self.first, &self.second][player].search.as_ref().unwrap_or(&self.search)
+    }
+
     /// What ends a game.
     pub fn rules(&self) -> Rules {
         Rules { max_plies: self.max_plies }

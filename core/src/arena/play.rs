@@ -1,12 +1,17 @@
 //! Playing matches.
 
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
 use thiserror::Error;
 
-use super::job::{Match, Mover, Player};
-use super::match_game::MatchGame;
+use super::job::{Match, Mind};
+use super::match_game::{MatchGame, Mover};
+use super::program::{Forfeit, Program};
+use crate::board::TablebaseError;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
-use crate::search::Lockstep;
+use crate::search::{Lockstep, Search};
 use crate::selfplay::lanes::{self, Shard};
 use crate::selfplay::with_cache;
 use crate::store::MatchGameRow;
@@ -17,6 +22,24 @@ pub enum ArenaError {
     /// A net failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
+    /// A tablebase that decides games cannot be read.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
+    /// A program cannot be started.
+    #[error(transparent)]
+    Program(#[from] Forfeit),
+    /// A program loses every game at once.
+    #[error(
+        "\"{player}\" lost {games} games in a row before it had made a move, so the match ends here; finished games are stored. The last time: {detail}"
+    )]
+    Hopeless {
+        /// The player's name.
+        player: String,
+        /// Games in a row.
+        games: u32,
+        /// What happened last.
+        detail: String,
+    },
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -30,6 +53,10 @@ pub enum ArenaError {
     },
 }
 
+/// Games that a program may lose in a row before it has made a move: enough for a machine that is busy for a while, and few enough
+/// that a broken program does not lose a whole match.
+const MOST_FAILURES: u32 = 4;
+
 /// A finished shard of a match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchShard {
@@ -39,9 +66,10 @@ pub struct MatchShard {
     pub evaluations: u64,
 }
 
-/// Stores a finished shard; called from the lanes' threads.
-pub type KeepMatchShard<'a> =
-    dyn Fn(Shard, MatchShard) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
+/// Stores a finished shard, and says whether the match goes on; called from the lanes' threads.
+pub type KeepMatchShard<'a> = dyn Fn(Shard, MatchShard) -> Result<ControlFlow<()>, Box<dyn std::error::Error + Send + Sync>>
+    + Sync
+    + 'a;
 
 /// Plays shards of a match on some lanes, and passes each to `keep` when it is finished.
 pub fn play(
@@ -54,64 +82,124 @@ pub fn play(
     lanes::run(
         shards,
         lanes,
-        &|| Ok(Lane::new(&job.players, job.params.cache)?),
-        &|lane: &mut Lane, shard| lane.play_shard(job, shard, observer),
+        &|| Ok(Lane::new(job)?),
+        &|lane: &mut Lane<'_>, shard| lane.play_shard(shard, observer),
         &|shard, result| {
             keep(shard, result).map_err(|source| ArenaError::Keep { shard: shard.index, source })
         },
     )
 }
 
-/// The evaluators of one lane.
-struct Lane {
-    movers: [Mover; 2],
+/// The evaluators and processes of one lane.
+struct Lane<'a> {
+    job: Match<'a>,
+    /// The number of each player's evaluator.
+    numbers: [usize; 2],
     evaluators: Vec<Box<dyn Evaluator>>,
+    /// Programs of each player that wait for a game.
+    idle: [Vec<Box<dyn Program>>; 2],
+    /// Games in a row that each player lost before it had made a move.
+    failures: [u32; 2],
 }
 
-impl Lane {
-    fn new(players: &[Player<'_>; 2], cache: u32) -> Result<Self, EvaluatorError> {
-        let mut evaluators = Vec::new();
-        let mut mover = |player: &Player<'_>| -> Result<Mover, EvaluatorError> {
-            match player {
-                Player::Network { make_evaluator, .. } => {
-                    evaluators.push(with_cache(make_evaluator()?, cache));
-                    Ok(Mover::Evaluator(evaluators.len() - 1))
-                }
-                Player::Baseline(baseline) => Ok(Mover::Baseline(*baseline)),
+impl<'a> Lane<'a> {
+    fn new(job: &Match<'a>) -> Result<Self, EvaluatorError> {
+        let (mut numbers, mut evaluators) = ([0; 2], Vec::new());
+        for (number, player) in numbers.iter_mut().zip(&job.players) {
+            if let Mind::Network { make_evaluator, .. } = player.mind {
+                *number = evaluators.len();
+                evaluators.push(with_cache(make_evaluator()?, job.params.cache));
             }
-        };
-        let movers = [mover(&players[0])?, mover(&players[1])?];
-        Ok(Self { movers, evaluators })
+        }
+        Ok(Self { job: *job, numbers, evaluators, idle: [Vec::new(), Vec::new()], failures: [0; 2] })
     }
 
-    fn play_shard(
-        &mut self,
-        job: &Match<'_>,
-        shard: Shard,
-        observer: &dyn Observer,
-    ) -> Result<MatchShard, ArenaError> {
-        let names = [job.players[0].name(), job.players[1].name()];
-        let game = |number| MatchGame::new(job, self.movers, number);
-        let mut slots: Vec<MatchGame> = shard.game_numbers().map(game).collect();
+    /// Begins a game; programs without a game are used first.
+    fn begin(&mut self, number: u32) -> Result<MatchGame<'a>, ArenaError> {
+        let job = self.job;
+        let mut programs: [Option<Box<dyn Program>>; 2] = [None, None];
+        for (player, program) in programs.iter_mut().enumerate() {
+            if let Mind::Program { make, .. } = job.players[player].mind {
+                *program = Some(self.idle[player].pop().map_or_else(make, Ok)?);
+            }
+        }
+        let numbers = self.numbers;
+        Ok(MatchGame::new(&job, number, &mut |player, game| match job.players[player].mind {
+            Mind::Network { search, tables, .. } => {
+                let (rules, search) = (job.params.rules(), search.clone());
+                let search = Search::with_tablebases(game.clone(), rules, search, tables.cloned());
+                Mover::Search { evaluator: numbers[player], search: Box::new(search) }
+            }
+            Mind::Baseline(baseline) => Mover::Baseline(baseline),
+            Mind::Program { .. } => {
+                Mover::Program(programs[player].take().expect("every program's player got one"))
+            }
+        }))
+    }
+
+    fn play_shard(&mut self, shard: Shard, observer: &dyn Observer) -> Result<MatchShard, ArenaError> {
+        let most = self.job.lineup().games_at_once(self.job.params) as usize;
+        let mut waiting: VecDeque<u32> = shard.game_numbers().collect();
+        let mut slots: Vec<MatchGame<'_>> = Vec::new();
         self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());
         let (mut rows, mut evaluations) = (Vec::new(), 0);
-        while !slots.is_empty() {
+        loop {
+            while slots.len() < most
+                && let Some(number) = waiting.pop_front()
+            {
+                slots.push(self.begin(number)?);
+            }
             observer.check()?;
-            let evaluated = lockstep.round(&mut slots, &mut self.evaluators)? as u64;
-            observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+            if slots.iter().any(MatchGame::waits_for_net) {
+                let evaluated = lockstep.round(&mut slots, &mut self.evaluators)? as u64;
+                observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+                evaluations += evaluated;
+            } else {
+                // Only now, and for all of them, so that batches do not depend on which program answers first.
+                for slot in &mut slots {
+                    slot.wait(observer)?;
+                }
+            }
+            if let Some(error) = slots.iter_mut().find_map(MatchGame::take_error) {
+                return Err(error);
+            }
             observer.on_game(slots[0].number(), &|| slots[0].snapshot());
-            evaluations += evaluated;
-            let before = rows.len();
-            slots.retain(|slot| {
-                slot.row(names).is_none_or(|row| {
-                    rows.push(row);
-                    false
-                })
-            });
-            observer.event(Event::Work { unit: "games", amount: (rows.len() - before) as u64 });
+            let (over, rest): (Vec<_>, Vec<_>) = slots.into_iter().partition(MatchGame::is_over);
+            slots = rest;
+            observer.event(Event::Work { unit: "games", amount: over.len() as u64 });
+            for game in over {
+                rows.push(self.end(game)?);
+            }
+            if slots.is_empty() && waiting.is_empty() {
+                break;
+            }
         }
-        rows.sort_by_key(|row| row.game);
+        rows.sort_by_key(|row: &MatchGameRow| row.game);
         Ok(MatchShard { rows, evaluations })
+    }
+
+    /// The row of a game that is over. Its programs wait for another game.
+    fn end(&mut self, game: MatchGame<'_>) -> Result<MatchGameRow, ArenaError> {
+        let names = self.job.players.map(|player| player.name);
+        let failed = game.failed_at_once().map(|(player, detail)| (player, detail.to_owned()));
+        // A game that one player never began says nothing about the other.
+        match failed {
+            None => self.failures = [0; 2],
+            Some((loser, detail)) => {
+                self.failures[loser] += 1;
+                if self.failures[loser] == MOST_FAILURES {
+                    let (player, games) = (names[loser].to_owned(), MOST_FAILURES);
+                    return Err(ArenaError::Hopeless { player, games, detail });
+                }
+            }
+        }
+        let (row, movers) = game.finish(names, self.job.lineup().is_timed).expect("the game is over");
+        for (idle, mover) in self.idle.iter_mut().zip(movers) {
+            if let Mover::Program(program) = mover {
+                idle.push(program);
+            }
+        }
+        Ok(row)
     }
 }

@@ -3,8 +3,7 @@
 
 use thiserror::Error;
 
-use crate::board::{Game, Move};
-use crate::param_enum;
+use crate::board::{Fault, Game, Move};
 
 /// A program that plays one game at a time.
 ///
@@ -38,7 +37,8 @@ pub struct Clock {
 pub struct Answer {
     /// The move; it is legal.
     pub played: Move,
-    /// Its evaluation in centipawns from its own side, as last reported; a mate in n moves is ±([`MATE`] − n).
+    /// Its evaluation in centipawns from its own side, as last reported; a mate in n moves is
+    /// ±([`Scores::MATE`](crate::store::Scores::MATE) − n).
     pub score: Option<f64>,
     /// The depth that it last reported.
     pub depth: Option<u32>,
@@ -46,23 +46,6 @@ pub struct Answer {
     pub nodes: Option<u64>,
     /// Wall-clock seconds from the request to the answer.
     pub seconds: f64,
-}
-
-/// The score of a mate on the board, in centipawns; more than any evaluation.
-pub const MATE: f64 = 32_000.0;
-
-param_enum! {
-    /// Why a program lost a game that was not over.
-    pub enum Fault {
-        /// Its move is not legal, or is none.
-        IllegalMove = "illegal_move",
-        /// It answered after its time.
-        Time = "time",
-        /// It ended, or could not be started.
-        Crash = "crash",
-        /// It did not answer.
-        Stall = "stall",
-    }
 }
 
 /// A program lost a game.

@@ -1,12 +1,15 @@
 //! Matches with fake evaluators, and scores worked by hand.
 
+mod programs;
+
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use rand::RngExt;
 
 use super::{
-    ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Player, baseline, elo_of, play,
-    student, summarise,
+    ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player, PlayerParams,
+    baseline, elo_of, play, student, summarise,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -17,8 +20,8 @@ use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{RootParams, SearchParams};
-use crate::selfplay::shards_of;
-use crate::store::MatchGameRow;
+use crate::selfplay::{MakeEvaluator, shards_of};
+use crate::store::{MatchGameRow, Scores};
 
 fn encoding() -> Encoding {
     Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
@@ -39,11 +42,11 @@ fn params(games: u32) -> ArenaParams {
 
 /// All games of a match.
 fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchShard {
-    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: [None; 2] };
+    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: None };
     let kept = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         kept.lock().unwrap().push(shard);
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
     play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
         .expect("fakes do not fail");
@@ -59,7 +62,15 @@ fn sum(played: &MatchShard) -> MatchSummary {
 }
 
 fn player(name: &str) -> Player<'static> {
-    Player::Baseline(baseline(name).expect("a baseline"))
+    Player::baseline(baseline(name).expect("a baseline"))
+}
+
+/// The nets of a match, with the searches of its parameters.
+fn nets<'a>(params: &'a ArenaParams, make: [&'a MakeEvaluator<'a>; 2]) -> [Player<'a>; 2] {
+    [0, 1].map(|number| Player {
+        name: ["a", "b"][number],
+        mind: Mind::Network { make_evaluator: make[number], search: params.search_of(number), tables: None },
+    })
 }
 
 #[test]
@@ -73,11 +84,9 @@ fn names_of_baselines_are_unique() {
 
 #[test]
 fn pairs_share_an_opening_and_exchange_colours() {
-    let nets = [
-        Player::Network { name: "a", make_evaluator: &hashed },
-        Player::Network { name: "b", make_evaluator: &uniform },
-    ];
-    let MatchShard { rows, evaluations } = played(&params(20), nets, 2);
+    let params = params(20);
+    let nets = nets(&params, [&hashed, &uniform]);
+    let MatchShard { rows, evaluations } = played(&params, nets, 2);
     let searched: usize = rows.iter().map(|row| row.moves.len() - 6).sum();
     assert!(evaluations as usize > searched && evaluations as usize <= 8 * searched, "{evaluations}");
     assert_eq!(rows.len(), 20);
@@ -88,43 +97,42 @@ fn pairs_share_an_opening_and_exchange_colours() {
     }
     let openings: std::collections::BTreeSet<_> = rows.iter().map(|row| row.moves[..6].to_vec()).collect();
     assert_eq!(openings.len(), 10, "every pair has its own opening");
-    assert_eq!(MatchShard { rows, evaluations }, played(&params(20), nets, 1), "lanes change nothing");
+    assert_eq!(MatchShard { rows, evaluations }, played(&params, nets, 1), "lanes change nothing");
 }
 
 #[test]
 fn a_net_scores_exactly_one_half_against_itself() {
     // Both games of a pair are the same moves with the names exchanged, so every pair gives one point.
-    let net = Player::Network { name: "a", make_evaluator: &hashed };
-    let summary = sum(&played(&params(16), [net, net], 1));
+    let params = params(16);
+    let summary = sum(&played(&params, nets(&params, [&hashed, &hashed]), 1));
     assert_eq!(summary.score, 0.5);
     assert_eq!(summary.pentanomial, [0, 0, 8, 0, 0]);
 }
 
 #[test]
 fn each_player_may_have_its_own_search() {
-    let net = Player::Network { name: "a", make_evaluator: &hashed };
     let search = |simulations| SearchParams { simulations, ..SearchParams::default() };
-    let with = |opponent_search| {
-        let params = ArenaParams { search: search(8), opponent_search, ..params(6) };
-        played(&params, [net, net], 1).rows
+    let with = |search_of_second| {
+        let second = PlayerParams { search: search_of_second, ..PlayerParams::default() };
+        let params = ArenaParams { search: search(8), second, ..params(6) };
+        played(&params, nets(&params, [&hashed, &hashed]), 1).rows
     };
     assert_eq!(with(None), with(Some(search(8))));
     assert_ne!(with(None), with(Some(search(2))));
     // Exchanging searches exchanges the players of each pair.
-    let exchanged = ArenaParams { search: search(2), opponent_search: Some(search(8)), ..params(6) };
+    let first = PlayerParams { search: Some(search(2)), ..PlayerParams::default() };
+    let exchanged = ArenaParams { search: search(8), first, ..params(6) };
+    let nets = nets(&exchanged, [&hashed, &hashed]);
     let score = |rows: &[MatchGameRow]| rows.iter().map(|row| row.score).sum::<f64>();
-    assert_eq!(score(&with(Some(search(2)))) + score(&played(&exchanged, [net, net], 1).rows), 6.0);
+    assert_eq!(score(&with(Some(search(2)))) + score(&played(&exchanged, nets, 1).rows), 6.0);
 }
 
 #[test]
 fn matches_may_reuse_trees() {
-    let nets = [
-        Player::Network { name: "a", make_evaluator: &hashed },
-        Player::Network { name: "b", make_evaluator: &uniform },
-    ];
     let with = |reuse_tree, lanes| {
         let search = SearchParams { simulations: 24, reuse_tree, ..SearchParams::default() };
-        played(&ArenaParams { search, ..params(8) }, nets, lanes)
+        let params = ArenaParams { search, ..params(8) };
+        played(&params, nets(&params, [&hashed, &uniform]), lanes)
     };
     assert!(with(true, 1) == with(true, 2), "lanes change nothing");
     assert!(with(true, 1) != with(false, 1), "kept visits change the play");
@@ -132,9 +140,8 @@ fn matches_may_reuse_trees() {
 
 #[test]
 fn temperature_and_forced_playouts_change_matches() {
-    let net = Player::Network { name: "a", make_evaluator: &hashed };
     let moves = |params: &ArenaParams| -> Vec<Vec<u16>> {
-        played(params, [net, net], 1).rows.into_iter().map(|row| row.moves).collect()
+        played(params, nets(params, [&hashed, &hashed]), 1).rows.into_iter().map(|row| row.moves).collect()
     };
     let root = RootParams { forced_playouts: 20.0, ..RootParams::default() };
     let base = params(4);
@@ -148,17 +155,14 @@ fn temperature_and_forced_playouts_change_matches() {
 /// The fakes and the search without noise give the same results on every processor; see `selfplay/tests/golden.rs`.
 #[test]
 fn a_match_is_unchanged() {
-    let nets = [
-        Player::Network { name: "a", make_evaluator: &hashed },
-        Player::Network { name: "b", make_evaluator: &uniform },
-    ];
     let line = |row: &MatchGameRow| {
         let players = (row.game, row.pair, &row.first, &row.second, row.first_is_white);
         let result = row.result.score_for(Side::White);
         let ended = (row.plies, row.score.to_bits(), result, row.reason.name());
         format!("{players:?} {} {:?} {} {ended:?}\n", row.start_fen, row.moves, row.opening_plies)
     };
-    let text: String = played(&params(8), nets, 1).rows.iter().map(line).collect();
+    let params = params(8);
+    let text: String = played(&params, nets(&params, [&hashed, &uniform]), 1).rows.iter().map(line).collect();
     assert_eq!(&digest(text.as_bytes())[..16], "a7052024494214fd");
 }
 
@@ -189,9 +193,13 @@ fn row(pair: u32, score: f64) -> MatchGameRow {
         moves: Vec::new(),
         opening_plies: 0,
         plies: 0,
+        scores: Scores::default(),
+        depths: Vec::new(),
+        seconds: Vec::new(),
         score,
         result: GameResult::Draw,
-        reason: Reason::PlyCap,
+        reason: Reason::PlyCap.into(),
+        detail: String::new(),
     }
 }
 

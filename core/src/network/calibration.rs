@@ -23,6 +23,16 @@ pub struct CalibrationSample {
     pub result: i8,
 }
 
+/// A chance v = P(win) − P(loss), draw score included, in hundredths of a pawn: `scale · tan(1.5637541897 · v)`, which are the
+/// `centipawn` scores of Leela Chess Zero (`Search::SendUciInfo` in `src/search/classic/search.cc`) with another scale. At most
+/// 12,780, as there: a certain win.
+pub fn centipawns(value: f64, scale: f64) -> f64 {
+    (scale * (1.563_754_189_7 * value.clamp(-1.0, 1.0)).tan()).clamp(-12_780.0, 12_780.0)
+}
+
+/// The scale of Leela Chess Zero's scores.
+pub const LEELA_SCALE: f64 = 90.0;
+
 /// Bounds of both exponents.
 const RANGE: (f64, f64) = (0.01, 100.0);
 

@@ -1,5 +1,6 @@
 //! Shards of games, and the lanes that play them.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -30,23 +31,25 @@ pub fn shards_of(games: u32, shard_games: u32) -> Vec<Shard> {
 
 /// Plays shards on `lanes` threads: each creates its own worker, and takes the next shard until none is left.
 ///
-/// `keep` is called with every finished shard, in any order. The first error stops all lanes at their next shard and is
-/// returned; shards finished by then were kept.
+/// `keep` is called with every finished shard, in any order, and says whether to go on. The first error, or the first break, stops
+/// all lanes at their next shard; shards finished by then were kept.
 pub fn run<W, R, E: Send>(
     shards: &[Shard],
     lanes: u32,
     make_worker: &(dyn Fn() -> Result<W, E> + Sync),
     play: &(dyn Fn(&mut W, Shard) -> Result<R, E> + Sync),
-    keep: &(dyn Fn(Shard, R) -> Result<(), E> + Sync),
+    keep: &(dyn Fn(Shard, R) -> Result<ControlFlow<()>, E> + Sync),
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
+    let stopped = AtomicBool::new(false);
     let first_error = Mutex::new(None);
     let lane = || -> Result<(), E> {
         let mut worker = make_worker()?;
-        while !failed.load(Ordering::Relaxed) {
+        while !stopped.load(Ordering::Relaxed) {
             let Some(shard) = shards.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            keep(*shard, play(&mut worker, *shard)?)?;
+            if keep(*shard, play(&mut worker, *shard)?)?.is_break() {
+                stopped.store(true, Ordering::Relaxed);
+            }
         }
         Ok(())
     };
@@ -54,7 +57,7 @@ pub fn run<W, R, E: Send>(
         for _ in 0..lanes.clamp(1, shards.len().max(1) as u32) {
             scope.spawn(|| {
                 if let Err(error) = lane() {
-                    failed.store(true, Ordering::Relaxed);
+                    stopped.store(true, Ordering::Relaxed);
                     first_error.lock().expect("no lane panics while it reports").get_or_insert(error);
                 }
             });
@@ -65,7 +68,7 @@ pub fn run<W, R, E: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Mutex, Shard, run, shards_of};
+    use super::{ControlFlow, Mutex, Shard, run, shards_of};
 
     #[test]
     fn shards_cover_every_game_once() {
@@ -82,7 +85,7 @@ mod tests {
             let kept = Mutex::new(Vec::new());
             let keep = |shard: Shard, games: u32| {
                 kept.lock().unwrap().push((shard.index, games));
-                Ok::<(), String>(())
+                Ok::<_, String>(ControlFlow::Continue(()))
             };
             run(&shards_of(10, 3), lanes, &|| Ok(()), &|(), shard| Ok(shard.games), &keep).unwrap();
             let mut kept = kept.into_inner().unwrap();
@@ -97,9 +100,21 @@ mod tests {
         let play = |(): &mut (), shard: Shard| if shard.index == 2 { Err("broken") } else { Ok(()) };
         let keep = |_, ()| {
             *kept.lock().unwrap() += 1;
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         };
         assert_eq!(run(&shards_of(100, 1), 1, &|| Ok(()), &play, &keep), Err("broken"));
         assert_eq!(*kept.lock().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_break_stops_the_lanes_without_an_error() {
+        let kept = Mutex::new(0);
+        let keep = |shard: Shard, ()| {
+            *kept.lock().unwrap() += 1;
+            let flow = if shard.index == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            Ok::<_, String>(flow)
+        };
+        assert_eq!(run(&shards_of(100, 1), 1, &|| Ok(()), &|(), _| Ok(()), &keep), Ok(()));
+        assert_eq!(*kept.lock().unwrap(), 5);
     }
 }

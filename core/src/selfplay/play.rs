@@ -1,5 +1,7 @@
 //! Playing shards.
 
+use std::ops::ControlFlow;
+
 use thiserror::Error;
 
 use super::game_slot::GameSlot;
@@ -78,7 +80,8 @@ pub fn play(
         &|| Ok([with_cache((job.make_evaluator)()?, job.params.cache)]),
         &|evaluators: &mut [Box<dyn Evaluator>; 1], shard| play_shard(job, shard, evaluators, observer),
         &|shard, result| {
-            keep(shard, result).map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
+            let kept = keep(shard, result).map(|()| ControlFlow::Continue(()));
+            kept.map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
         },
     )
 }

@@ -10,7 +10,8 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use crate::board::{GameResult, Reason, Side};
+use super::records::Scores;
+use crate::board::{Ending, GameResult, Reason, Side};
 
 /// A type that a column can hold. Columns have no missing values, and a column of an enum holds only that enum's values.
 pub(super) trait Cell: Sized {
@@ -68,22 +69,46 @@ impl Cell for GameResult {
     }
 }
 
-impl Cell for Reason {
+macro_rules! named {
+    ($($type:ident),+) => {$(
+        impl Cell for $type {
+            fn kind() -> String {
+                String::kind()
+            }
+
+            fn data_type() -> DataType {
+                String::data_type()
+            }
+
+            fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(StringArray::from_iter_values(cells.map(|value| value.name())))
+            }
+
+            fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
+                let fault = |name: &String| format!("is \"{name}\", which is not known");
+                values(&String::cells(array)?, |name| Self::from_name(name), fault)
+            }
+        }
+    )+};
+}
+
+named!(Reason, Ending);
+
+impl Cell for Scores {
     fn kind() -> String {
-        String::kind()
+        Vec::<f32>::kind()
     }
 
     fn data_type() -> DataType {
-        String::data_type()
+        Vec::<f32>::data_type()
     }
 
     fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(cells.map(|reason| reason.name())))
+        Vec::<f32>::array(cells.map(|scores| &scores.0))
     }
 
     fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
-        let fault = |name: &String| format!("is \"{name}\", which is not known");
-        values(&String::cells(array)?, |name| Self::from_name(name), fault)
+        Ok(Vec::<f32>::cells(array)?.into_iter().map(Self).collect())
     }
 }
 

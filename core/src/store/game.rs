@@ -1,8 +1,8 @@
 //! A stored game, replayed: its positions, its search results, and the game as text and PGN.
 
-use super::{GameRow, MatchGameRow, PositionRow};
+use super::{GameRow, MatchGameRow, PositionRow, Scores};
 use crate::board::{
-    Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, Reason, numbered_moves,
+    Ending, Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, numbered_moves,
 };
 
 /// A game read from a table and replayed from its start.
@@ -16,14 +16,29 @@ pub struct StoredGame {
     pub black: String,
     /// The game with all its moves.
     pub game: Game,
-    /// Random plies at the start.
+    /// Plies of the opening, which no player chose.
     pub opening_plies: usize,
     /// Who won.
     pub result: GameResult,
     /// Why it ended.
-    pub reason: Reason,
+    pub reason: Ending,
+    /// What happened in a game of a match that a player lost by a fault; otherwise empty.
+    pub detail: String,
     /// The search result of each ply, one for each move; `None` for random plies and in matches.
     pub searches: Vec<Option<PositionRow>>,
+    /// What the players of a match found in each ply, one for each move; `None` where nothing is known, and in self-play.
+    pub found: Vec<Option<Found>>,
+}
+
+/// What a player of a match found before its move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Its evaluation in centipawns from its own side; see [`MatchGameRow::scores`].
+    pub score: Option<f32>,
+    /// The depth that a program reported.
+    pub depth: Option<u16>,
+    /// Seconds that it took, where they are stored.
+    pub seconds: Option<f32>,
 }
 
 /// One position of a stored game; the last one has no move.
@@ -58,7 +73,9 @@ impl StoredGame {
             game,
             opening_plies: row.opening_plies.into(),
             result: row.result,
-            reason: row.reason,
+            reason: row.reason.into(),
+            detail: String::new(),
+            found: vec![None; searches.len()],
             searches,
         })
     }
@@ -73,10 +90,12 @@ impl StoredGame {
             white: white.clone(),
             black: black.clone(),
             searches: vec![None; game.ply()],
+            found: found(row),
             game,
             opening_plies: row.opening_plies.into(),
             result: row.result,
             reason: row.reason,
+            detail: row.detail.clone(),
         })
     }
 
@@ -109,13 +128,51 @@ impl StoredGame {
         };
         let mut pgn = PgnWriter::new(&roster, self.game.start());
         pgn.tag("PlyCount", &self.game.ply().to_string());
+        pgn.tag("Termination", self.reason.termination());
         pgn.tag("DC0Reason", self.reason.name());
-        pgn.tag("DC0RandomPlies", &self.opening_plies.to_string());
-        for StoredPly { position, played, search, .. } in self.plies() {
+        if !self.detail.is_empty() {
+            pgn.tag("DC0Detail", &self.detail);
+        }
+        pgn.tag("DC0OpeningPlies", &self.opening_plies.to_string());
+        for StoredPly { ply, position, played, search, .. } in self.plies() {
             let Some(played) = played else { break };
-            let comment = search.map(|row| format!("q={:+.2} net={:+.2}", row.root_q, row.net_q));
+            let of_search = search.map(|row| format!("q={:+.2} net={:+.2}", row.root_q, row.net_q));
+            let comment = of_search.or_else(|| self.found[ply].and_then(Found::comment));
             pgn.play(position, played, comment.as_deref());
         }
         pgn.finish()
     }
+}
+
+impl Found {
+    /// As cutechess and fastchess write it: `+0.35/12 0.52s`, with `M5` for a mate in five moves; `None` if nothing is known.
+    fn comment(self) -> Option<String> {
+        let score = self.score.map(|score| {
+            let moves = Scores::MATE - score.abs();
+            let sign = if score < 0.0 { '-' } else { '+' };
+            if moves < Scores::MATE / 2.0 {
+                format!("{sign}M{moves:.0}")
+            } else {
+                format!("{:+.2}", score / 100.0)
+            }
+        });
+        let score = match (score, self.depth) {
+            (Some(score), Some(depth)) => Some(format!("{score}/{depth}")),
+            (score, _) => score,
+        };
+        let seconds = self.seconds.map(|seconds| format!("{seconds:.3}s"));
+        let parts: Vec<String> = score.into_iter().chain(seconds).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+fn found(row: &MatchGameRow) -> Vec<Option<Found>> {
+    let of_ply = |ply: usize| {
+        let score = row.scores.0.get(ply).copied().filter(|score| !score.is_nan());
+        let depth = row.depths.get(ply).copied().filter(|depth| *depth > 0);
+        let seconds = row.seconds.get(ply).copied().filter(|_| ply >= usize::from(row.opening_plies));
+        let found = Found { score, depth, seconds };
+        (score.is_some() || depth.is_some() || seconds.is_some()).then_some(found)
+    };
+    (0..row.moves.len()).map(of_ply).collect()
 }

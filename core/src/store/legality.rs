@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{GameRow, LineRow, MatchGameRow, PositionRow, TreeRow};
-use crate::board::{Game, GameTextError, Move, Position, Rules};
+use crate::board::{Ending, Game, GameResult, GameTextError, Move, Position, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
 fn target_is_whole(row: &PositionRow) -> bool {
@@ -41,9 +41,32 @@ pub fn self_play_fault(row: &GameRow, positions: &[PositionRow], rules: &Rules) 
 /// What contradicts the rules of chess in a game of a match, if anything.
 pub fn match_fault(row: &MatchGameRow, rules: &Rules) -> Option<String> {
     match replayed(&row.start_fen, &row.moves) {
-        Ok(game) => end_fault(&game, (row.result.symbol(), row.reason.name()), rules),
+        Ok(game) => match row.reason {
+            Ending::Rules(reason) => end_fault(&game, (row.result.symbol(), reason.name()), rules),
+            Ending::Forfeit(_) => {
+                let loser = game.position().side_to_move();
+                early_fault(&game, row, rules)
+                    .or_else(|| (row.result.score_for(loser) != -1).then(|| forfeit_fault(row)))
+            }
+            Ending::Adjudicated(_) => early_fault(&game, row, rules),
+        },
         Err(fault) => Some(fault),
     }
+}
+
+/// Why a game cannot have been ended before the rules did.
+fn early_fault(game: &Game, row: &MatchGameRow, rules: &Rules) -> Option<String> {
+    let outcome = game.outcome(rules)?;
+    let (reason, by) = (row.reason.name(), outcome.reason.name());
+    Some(format!(
+        "it is stored as ended by {reason}, but its moves end in {} by {by}",
+        outcome.result().symbol()
+    ))
+}
+
+fn forfeit_fault(row: &MatchGameRow) -> String {
+    let (reason, result) = (row.reason.name(), GameResult::symbol(row.result));
+    format!("it is stored as {result} by {reason}, but that loses for the side to move")
 }
 
 /// What contradicts the rules of chess in a line of a search, if anything.
@@ -163,8 +186,8 @@ pub fn move_text(packed: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::{line_fault, match_fault, self_play_fault, tree_fault};
-    use crate::board::{Game, GameResult, Move, Position, Reason, Rules};
-    use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, TreeRow};
+    use crate::board::{Adjudication, Ending, Fault, Game, GameResult, Move, Position, Reason, Rules};
+    use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, Scores, TreeRow};
 
     const RULES: Rules = Rules { max_plies: 100 };
     /// The shortest mate.
@@ -256,13 +279,29 @@ mod tests {
             moves: packed(&MATE),
             opening_plies: 0,
             plies: 4,
+            scores: Scores(vec![f32::NAN; 4]),
+            depths: vec![0; 4],
+            seconds: Vec::new(),
             score: 0.0,
             result: GameResult::BlackWins,
-            reason: Reason::Checkmate,
+            reason: Reason::Checkmate.into(),
+            detail: String::new(),
         };
         assert_eq!(match_fault(&row, &RULES), None);
-        let other = MatchGameRow { result: GameResult::WhiteWins, ..row };
+        let other = MatchGameRow { result: GameResult::WhiteWins, ..row.clone() };
         assert!(match_fault(&other, &RULES).is_some());
+        // After three plies Black is to move, and the game is not over.
+        let ended = |moves: usize, reason, result| {
+            let row = MatchGameRow { moves: packed(&MATE[..moves]), reason, result, ..row.clone() };
+            match_fault(&row, &RULES)
+        };
+        let (crash, draw) = (Ending::Forfeit(Fault::Crash), Ending::Adjudicated(Adjudication::AgreedDraw));
+        assert_eq!(ended(3, crash, GameResult::WhiteWins), None);
+        assert_eq!(ended(3, draw, GameResult::Draw), None);
+        let fault = ended(3, crash, GameResult::BlackWins).expect("the loser is wrong");
+        assert!(fault.contains("0-1 by crash, but that loses for the side to move"), "{fault}");
+        let fault = ended(4, draw, GameResult::Draw).expect("it is over");
+        assert!(fault.contains("ended by agreed_draw, but its moves end in 0-1 by checkmate"), "{fault}");
         let game = Game::from_packed(&Position::initial().fen(), &packed(&MATE[..1])).expect("a game");
         let line = LineRow {
             search: 0,

@@ -1,6 +1,22 @@
 //! Rows of the result tables that later stages write.
 
-use crate::board::{GameResult, Reason};
+use crate::board::{Ending, GameResult};
+
+/// Evaluations in the order of moves; NaN for a move without one.
+#[derive(Debug, Clone, Default)]
+pub struct Scores(pub Vec<f32>);
+
+impl Scores {
+    /// The score of a mate on the board, in centipawns; more than any evaluation.
+    pub const MATE: f32 = 32_000.0;
+}
+
+/// Equal bits are equal, NaN included.
+impl PartialEq for Scores {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|score| score.to_bits()).eq(other.0.iter().map(|score| score.to_bits()))
+    }
+}
 
 /// One game of a match.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,16 +35,25 @@ pub struct MatchGameRow {
     pub start_fen: String,
     /// Every move played, including the opening, packed as by `board::Move`.
     pub moves: Vec<u16>,
-    /// Random plies at the start.
+    /// Plies of the opening, which no player chose.
     pub opening_plies: u16,
     /// The number of moves.
     pub plies: u16,
+    /// The evaluation of each move by its player, in centipawns from the player's side; a mate in n moves is ±(32000 − n), and NaN
+    /// stands for none. A net's mean value v is 90 · tan(1.5637541897 · v).
+    pub scores: Scores,
+    /// The depth of each move's search as a program reported it; 0 for none.
+    pub depths: Vec<u16>,
+    /// Seconds that each move took, if a player plays by time; otherwise empty, because then they do not belong to the game.
+    pub seconds: Vec<f32>,
     /// The first player's score: 1, 0.5 or 0.
     pub score: f64,
     /// Who won; stored as 1 White, 0 draw, −1 Black.
     pub result: GameResult,
     /// Why the game ended; stored by name.
-    pub reason: Reason,
+    pub reason: Ending,
+    /// What happened in a game that a player lost by a fault; otherwise empty.
+    pub detail: String,
 }
 
 /// Means over some consecutive updates of a training step.

@@ -1,8 +1,8 @@
 //! Declares the tables, each column once.
 
-use super::records::{MatchGameRow, TrainingRow, ValidationRow};
+use super::records::{MatchGameRow, Scores, TrainingRow, ValidationRow};
 use super::row::table;
-use crate::board::{GameResult, Move, Reason, Side};
+use crate::board::{Ending, GameResult, Move, Reason, Side};
 use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
 
@@ -39,7 +39,7 @@ table! {
 }
 
 table! {
-    MatchGameRow is "matches" version 1, key (game: u32), check match_game_fault {
+    MatchGameRow is "matches" version 2, key (game: u32), check match_game_fault {
         game: u32 as Plain,
         pair: u32 as Plain,
         first: String as Dictionary,
@@ -49,9 +49,13 @@ table! {
         moves: Vec<u16> as Dictionary,
         opening_plies: u16 as Dictionary,
         plies: u16 as Dictionary,
+        scores: Scores as ByteColumns,
+        depths: Vec<u16> as Dictionary,
+        seconds: Vec<f32> as ByteColumns,
         score: f64 as Dictionary,
         result: GameResult as Dictionary,
-        reason: Reason as Dictionary,
+        reason: Ending as Dictionary,
+        detail: String as Dictionary,
     }
 }
 
@@ -207,6 +211,12 @@ fn match_game_fault(row: &MatchGameRow) -> Option<String> {
             row.result.score_for(Side::White),
             row.first_is_white
         ));
+    }
+    let lengths =
+        [("scores", row.scores.0.len()), ("depths", row.depths.len()), ("seconds", row.seconds.len())];
+    let is_wrong = |(name, length): &(&str, usize)| *length != plies && (*name != "seconds" || *length != 0);
+    if let Some((name, length)) = lengths.into_iter().find(is_wrong) {
+        return Some(format!("`{name}` has {length} items, but the game has {plies} plies"));
     }
     unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, plies))
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::{
-    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow,
+    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, Scores, TableRow, TrainingRow, ValidationRow,
     write_table,
 };
-use crate::board::{GameResult, Reason};
+use crate::board::{Ending, Fault, GameResult, Reason};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::Hashed;
@@ -89,9 +89,13 @@ fn match_game() -> MatchGameRow {
         moves: vec![0x4e30],
         opening_plies: 0,
         plies: 1,
+        scores: Scores(vec![-31_999.0]),
+        depths: vec![12],
+        seconds: vec![0.25],
         score: 0.0,
         result: GameResult::WhiteWins,
-        reason: Reason::Checkmate,
+        reason: Ending::Forfeit(Fault::Crash),
+        detail: "exit status 1".to_owned(),
     }
 }
 

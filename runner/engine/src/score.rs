@@ -3,8 +3,8 @@
 
 mod mating_line;
 
-use dc0_core::network::Calibration;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::{Calibration, LEELA_SCALE, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
 use dc0_runs::net::shipped;
@@ -39,7 +39,7 @@ pub struct ScoreFit {
 
 impl ScoreFit {
     /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
-    pub const NONE: Self = Self { calibration: Calibration::NONE, scale: 90.0 };
+    pub const NONE: Self = Self { calibration: Calibration::NONE, scale: LEELA_SCALE };
 
     /// The small net's, by `core/examples/calibrate.rs` from 300 games; docs/guides/uci.md shows how well it fits.
     pub const SMALL_NET: Self = Self { calibration: Calibration { value: 0.65, draw: 2.3 }, scale: 1170.0 };
@@ -69,12 +69,9 @@ impl ScoreFit {
         Calibrated { mate: lines.first().and_then(|line| mate(search, line)), ..self.of_value(value, draw) }
     }
 
-    /// A chance v = P(win) − P(loss), draw score included, in hundredths of a pawn: `scale · tan(1.5637541897 · v)`, which are the
-    /// `centipawn` scores of Leela Chess Zero (`Search::SendUciInfo` in `src/search/classic/search.cc`) with another scale. At
-    /// most 12,780, as there: a certain win.
+    /// A chance v = P(win) − P(loss), draw score included, in hundredths of a pawn.
     fn centipawns(self, value: f64) -> i64 {
-        let score = self.scale * (1.563_754_189_7 * value.clamp(-1.0, 1.0)).tan();
-        score.round().clamp(-12_780.0, 12_780.0) as i64
+        centipawns(value, self.scale).round() as i64
     }
 }
 

@@ -48,6 +48,7 @@ impl Series {
     pub fn of_kind(kind: &str) -> Option<(&'static str, Self)> {
         let kinds = [
             ("network", Self::Networks),
+            ("load_network", Self::Networks),
             ("grow", Self::Networks),
             ("train", Self::Networks),
             ("self_play", Self::Iterations),

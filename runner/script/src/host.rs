@@ -7,6 +7,7 @@ mod networks;
 mod no_run;
 mod output;
 mod ownership;
+mod players;
 mod run;
 mod session;
 mod steps;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::params::Value;
-use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Window};
+use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Player, Window};
 
 use crate::declare::declare;
 use fields::register_fields;
@@ -36,6 +37,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Network>(engine);
     register_fields::<Games>(engine);
     register_fields::<Window>(engine);
+    register_fields::<Player>(engine);
     register_fields::<MatchResult>(engine);
     register_fields::<Analysis>(engine);
     let shared = Arc::clone(session);
@@ -45,6 +47,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     run::register(engine, session);
     steps::register(engine);
     networks::register(engine);
+    players::register(engine);
     dimensions::register(engine);
     output::register(engine, session);
     forks::register(engine, session);
@@ -62,6 +65,7 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
         || read::<Network>(value).or_else(|| read::<Games>(value)).or_else(|| read::<Window>(value));
     let results = || {
         read::<MatchResult>(value)
+            .or_else(|| read::<Player>(value))
             .or_else(|| read::<Analysis>(value))
             .or_else(|| read::<sweeps::FinishedSweep>(value))
     };

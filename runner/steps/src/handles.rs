@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use dc0_core::arena::Baseline;
+use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
 use dc0_runs::Generation;
+
+use crate::files::short_digest;
 
 /// A stored net.
 #[derive(Debug, Clone)]
@@ -135,23 +137,58 @@ impl SearchInput {
     }
 }
 
-/// The opponent of a net in a match.
+/// A player of a match.
 #[derive(Debug, Clone)]
-pub enum Opponent {
-    /// Another net.
-    Network(Network),
+pub enum Player {
+    /// A net.
+    Network {
+        /// The net.
+        network: Network,
+        /// What the player has of its own.
+        own: Arc<PlayerParams>,
+    },
     /// A player without a net.
     Baseline(&'static dyn Baseline),
 }
 
-impl Opponent {
-    /// The name in records.
+impl Player {
+    /// The baseline with a name; the error lists the names.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let unknown = || {
+            let known: Vec<&str> = BASELINES.iter().map(|baseline| baseline.name()).collect();
+            let known = known.join("\", \"");
+            format!("there is no player \"{name}\"; give a network, a player, or one of \"{known}\"")
+        };
+        baseline(name).map(Self::Baseline).ok_or_else(unknown)
+    }
+
+    /// The name for people.
     pub fn name(&self) -> String {
         match self {
-            Self::Network(network) => network.name(),
+            Self::Network { network, own } => labelled(&network.name(), own),
             Self::Baseline(baseline) => baseline.name().to_owned(),
         }
     }
+
+    /// The name in rows and file names: a net's digest, because its number changes with the script.
+    pub fn row_name(&self) -> String {
+        match self {
+            Self::Network { network, own } => labelled(short_digest(&network.0.digest), own),
+            Self::Baseline(baseline) => baseline.name().to_owned(),
+        }
+    }
+
+    /// Its net, if it has one.
+    pub fn network(&self) -> Option<&Network> {
+        match self {
+            Self::Network { network, .. } => Some(network),
+            Self::Baseline(_) => None,
+        }
+    }
+}
+
+fn labelled(net: &str, own: &PlayerParams) -> String {
+    own.label().map_or_else(|| net.to_owned(), |label| format!("{net}@{label}"))
 }
 
 /// A value with named fields that scripts can read.
@@ -196,6 +233,14 @@ impl Fields for Network {
             ("file", text(&net.file)),
         ];
         with_summary(own, &net.summary)
+    }
+}
+
+impl Fields for Player {
+    const KIND: &'static str = "Player";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        vec![("name".to_owned(), text(self.name()))]
     }
 }
 

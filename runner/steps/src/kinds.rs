@@ -2,6 +2,7 @@
 
 mod arena;
 mod grow;
+mod load_network;
 mod network;
 mod search;
 mod self_play;
@@ -17,6 +18,7 @@ use crate::step::{Kind, KindOf};
 /// The kinds, in the order of the reference.
 pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<network::NewNetwork>::ENTRY,
+    &KindOf::<load_network::LoadNetwork>::ENTRY,
     &KindOf::<grow::Growth>::ENTRY,
     &KindOf::<SelfPlay>::ENTRY,
     &KindOf::<train::Training>::ENTRY,

@@ -1,5 +1,6 @@
 //! The nets that the first steps of a fork have made, for later steps that read them.
 
+use dc0_core::network::checkpoint::{Checkpoint, LoadedCheckpoint};
 use dc0_runs::{Folder, Manifest, RunError};
 
 use crate::handles::Network;
@@ -22,6 +23,13 @@ impl<'a> PastNetworks<'a> {
     /// An error that names the run as damaged.
     pub fn damaged(&self, cause: impl std::fmt::Display) -> RunError {
         RunError::damaged(self.folder.root(), cause)
+    }
+
+    /// The net that a step made.
+    pub(crate) fn weights(&self, manifest: &Manifest) -> Result<LoadedCheckpoint, RunError> {
+        let missing = || self.damaged(format!("step {} names no weights", manifest.step));
+        let file = self.folder.path(&manifest.weights().ok_or_else(missing)?.path);
+        Checkpoint::load(&file).map_err(|cause| self.damaged(cause))
     }
 
     /// The net that a step has as the input of this name.

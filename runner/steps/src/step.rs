@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use dc0_core::params::{Param, ParamErrors, Params, Problem, Row, Value, read};
+use dc0_core::params::{Param, ParamErrors, Params, Problem, Problems, Row, Value, read};
 use dc0_core::store::FileEntry;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Slot, StepCall, StepWorkspace};
@@ -14,7 +14,7 @@ use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Slot
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
-use crate::handles::{Analysis, Games, MatchResult, Network, Window};
+use crate::handles::{Analysis, Games, MatchResult, Network, Player, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::usage::Usage;
@@ -28,6 +28,8 @@ pub enum ArgumentKind {
     Window,
     /// Searches of the run.
     Analysis,
+    /// A player of a match: a player, a net or a name.
+    Player,
     /// A text.
     Text,
     /// A list of texts.
@@ -43,6 +45,8 @@ pub enum Argument {
     Window(Window),
     /// Searches of the run.
     Analysis(Analysis),
+    /// A player of a match.
+    Player(Player),
     /// A text.
     Text(String),
     /// A list of texts; `Err` names the type of an item that is not text.
@@ -150,6 +154,11 @@ pub trait Step: Sized + Send + Sync + 'static {
 
     /// The arguments from a finished step's manifest, for forks; only as far as the result needs them.
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError>;
+
+    /// Parameters that the arguments bring along.
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
 
     /// Why valid parameters do not fit the arguments; `None` if they do.
     fn conflict(&self, params: &Self::Params) -> Option<String> {
@@ -368,7 +377,18 @@ impl<S: Step> Kind for KindOf<S> {
 }
 
 impl<S: Step> UnparsedCall for Arguments<S> {
-    fn params(self: Box<Self>, name: &str, given: Value) -> Result<Box<dyn Call>, ParamErrors> {
+    fn params(self: Box<Self>, name: &str, mut given: Value) -> Result<Box<dyn Call>, ParamErrors> {
+        if let Value::Group(members) = &mut given {
+            let mut problems = Problems::default();
+            for (member, value) in self.0.own_params() {
+                if members.insert(member.to_owned(), value).is_some() {
+                    problems.add(member, "is part of the player already; leave it out".to_owned());
+                }
+            }
+            if !problems.is_empty() {
+                return Err(problems.into_errors(name));
+            }
+        }
         let params = read::<S::Params>(name, &given)?;
         Ok(Box::new(Checked { step: self.0, params, given }))
     }

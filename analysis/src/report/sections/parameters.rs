@@ -10,7 +10,7 @@ use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
 /// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 6] = ["network", "grow", "self_play", "train", "arena", "search"];
+const KINDS: [&str; 7] = ["network", "load_network", "grow", "self_play", "train", "arena", "search"];
 
 pub(super) const SECTION: Section = Section {
     id: "parameters",

@@ -8,12 +8,13 @@ use crate::report::section::{Part, Section, Table, drawn};
 use crate::report::steps::Step;
 
 /// Kinds of steps: their names in the tables, and in the report.
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 7] = [
     ("self_play", "self-play"),
     ("train", "training"),
     ("arena", "matches"),
     ("search", "analysis"),
     ("network", "making nets"),
+    ("load_network", "reading nets"),
     ("grow", "growing nets"),
 ];
 /// The category of steps before the first self-play, and of runs without any.

@@ -1,9 +1,10 @@
 //! Recomputes a game's shard. The games of a shard are played in lockstep, so a single game cannot be recomputed alone.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::arena::{ArenaParams, MatchShard, baseline};
+use dc0_core::arena::{ArenaParams, Lineup, MatchShard, baseline};
 use dc0_core::board::Move;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -98,7 +99,9 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
         let params: ArenaParams = params(&game.step, (Arena::KIND, Arena::VERSION))?;
-        (params.games, params.shard_games)
+        let has_net = PLAYERS.iter().any(|player| is_network(&game.step, player));
+        let lineup = Lineup { has_net, has_program: false, is_timed: false };
+        (params.games, lineup.shard_games(&params))
     } else {
         let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND, SelfPlay::VERSION))?;
         (params.games, params.shard_games)
@@ -106,9 +109,21 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
 }
 
+/// The names of a match's players among its inputs.
+const PLAYERS: [&str; 2] = ["first", "second"];
+
+/// The digest of the net that a step reads under a name.
+fn network_digest<'a>(step: &'a Step, input: &str) -> Option<&'a str> {
+    step.manifest.input(input).filter(|digest| digest.len() == 64)
+}
+
+fn is_network(step: &Step, input: &str) -> bool {
+    network_digest(step, input).is_some()
+}
+
 /// The net that a step reads under a name; `None` if that input is not a net.
 fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
-    let Some(digest) = step.manifest.input(input).filter(|digest| digest.len() == 64) else {
+    let Some(digest) = network_digest(step, input) else {
         return Ok(None);
     };
     let files = run.steps.iter().flat_map(|step| &step.manifest.files);
@@ -207,7 +222,7 @@ fn recompute_match(
     let stored: Vec<MatchGameRow> =
         rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
     let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();
-    let nets = [network(run, step, "first")?, network(run, step, "second")?];
+    let nets = [network(run, step, PLAYERS[0])?, network(run, step, PLAYERS[1])?];
     let player = |player: usize| match (&nets[player], baseline(&names[player])) {
         (Some((net, _)), _) => Ok(MatchPlayer::Network { name: &names[player], net }),
         (None, Some(baseline)) => Ok(MatchPlayer::Baseline(baseline)),
@@ -217,7 +232,7 @@ fn recompute_match(
     let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
     setup.play(&[shard], 1, &plain, &keep, progress)?;

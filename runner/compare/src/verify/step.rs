@@ -45,7 +45,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         "self_play" => reader.self_play(),
         "arena" => reader.arena(),
         "search" => reader.search(),
-        "network" | "grow" | "train" => reader.network(),
+        "network" | "load_network" | "grow" | "train" => reader.network(),
         _ => {}
     }
 }

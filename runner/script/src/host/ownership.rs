@@ -50,6 +50,7 @@ impl Owned for Argument {
             Self::Network(network) => network.owner(),
             Self::Window(window) => window.owner(),
             Self::Analysis(analysis) => analysis.owner(),
+            Self::Player(player) => player.network().and_then(Owned::owner),
             Self::Text(_) | Self::Texts(_) => None,
         }
     }
@@ -59,6 +60,7 @@ impl Owned for Argument {
             Self::Network(network) => network.label(),
             Self::Window(window) => window.label(),
             Self::Analysis(analysis) => analysis.label(),
+            Self::Player(player) => format!("player {}", player.name()),
             Self::Text(_) | Self::Texts(_) => "text".to_owned(),
         }
     }

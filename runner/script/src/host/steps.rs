@@ -8,7 +8,7 @@ use rhai::{
 };
 
 use dc0_core::params::Problem;
-use dc0_steps::handles::{Analysis, Network, Window};
+use dc0_steps::handles::{Analysis, Network, Player, Window};
 use dc0_steps::kinds::KINDS;
 use dc0_steps::step::{Argument, ArgumentKind, Kind, StepResult};
 
@@ -25,9 +25,11 @@ pub(super) fn register(engine: &mut Engine) {
     let mut functions = Module::new();
     for kind in KINDS {
         for form in kind.forms() {
-            add_form(engine, &mut functions, *kind, form, true);
-            if !kind.needs_map() {
-                add_form(engine, &mut functions, *kind, form, false);
+            for types in overloads(form) {
+                add_form(engine, &mut functions, *kind, &types, true);
+                if !kind.needs_map() {
+                    add_form(engine, &mut functions, *kind, &types, false);
+                }
             }
         }
     }
@@ -37,16 +39,33 @@ pub(super) fn register(engine: &mut Engine) {
 /// The type of an argument: its id, by which the engine chooses an overload, and its name for definitions.
 type ArgumentType = (TypeId, &'static str);
 
+/// The lists of types that a form takes: one for each combination of those of its arguments.
+fn overloads(form: &[ArgumentKind]) -> Vec<Vec<ArgumentKind>> {
+    let mut lists = vec![Vec::new()];
+    for kind in form {
+        let kinds: &[ArgumentKind] = match kind {
+            ArgumentKind::Player => &[ArgumentKind::Network, ArgumentKind::Player, ArgumentKind::Text],
+            other => std::slice::from_ref(other),
+        };
+        let extended = |list: Vec<ArgumentKind>| {
+            kinds.iter().map(move |kind| list.iter().copied().chain([*kind]).collect())
+        };
+        lists = lists.into_iter().flat_map(extended).collect();
+    }
+    lists
+}
+
 fn add_form(
     engine: &Engine,
     functions: &mut Module,
     kind: &'static dyn Kind,
-    form: &'static [ArgumentKind],
+    form: &[ArgumentKind],
     has_map: bool,
 ) {
     let map = has_map.then(argument_type::<Map>);
     let types: Vec<ArgumentType> =
         std::iter::once(argument_type::<RunHandle>()).chain(form.iter().map(type_for)).chain(map).collect();
+    let form = form.to_vec();
     let function = move |context: Option<Context<'_>>, given: &mut [&mut Dynamic]| {
         let context = context.expect("the function is registered as one that takes the context");
         let call = Call::new(kind.name(), &context);
@@ -73,6 +92,7 @@ fn type_for(kind: &ArgumentKind) -> ArgumentType {
         ArgumentKind::Network => argument_type::<Network>(),
         ArgumentKind::Window => argument_type::<Window>(),
         ArgumentKind::Analysis => argument_type::<Analysis>(),
+        ArgumentKind::Player => argument_type::<Player>(),
         ArgumentKind::Text => argument_type::<ImmutableString>(),
         ArgumentKind::Texts => argument_type::<Array>(),
     }
@@ -83,6 +103,7 @@ fn argument(kind: ArgumentKind, value: &Dynamic, context: &Context<'_>) -> Argum
         ArgumentKind::Network => Argument::Network(cast(value)),
         ArgumentKind::Window => Argument::Window(cast(value)),
         ArgumentKind::Analysis => Argument::Analysis(cast(value)),
+        ArgumentKind::Player => Argument::Player(cast(value)),
         ArgumentKind::Text => Argument::Text(cast::<ImmutableString>(value).into()),
         ArgumentKind::Texts => {
             let kind = |item: &Dynamic| with_article(context.engine().map_type_name(item.type_name()));

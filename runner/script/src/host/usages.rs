@@ -85,6 +85,13 @@ const BEFORE_STEPS: &[Usage] = &[
 /// Functions that take the results of steps, and functions that need no run.
 const AFTER_STEPS: &[Usage] = &[
     usage(
+        "player",
+        "player(network, #{…})",
+        "a player",
+        "A net with a search of its own, for matches. In tables it is another player than the net.",
+        "let deeper = player(net, #{ search: #{ simulations: 64 } });",
+    ),
+    usage(
         "promote",
         "run.promote(network)",
         "the same net",

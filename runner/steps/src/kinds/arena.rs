@@ -1,20 +1,23 @@
 //! The step that plays a match. Shards are stored in the step's work folder, and merged into one table at the end.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, BASELINES, Baseline, KeepMatchShard, Match, MatchShard, MatchSummary, Player, Sprt,
-    baseline,
+    self, ArenaParams, Baseline, KeepMatchShard, Lineup, Match, MatchShard, MatchSummary, Mind, PlayerParams,
+    Sprt, baseline,
 };
-use dc0_core::event::Observer;
+use dc0_core::board::{Tablebase, TablebaseError};
+use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::params::{Problem, Value};
+use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
-use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
 use dc0_runs::sweep::events::Spent;
@@ -26,40 +29,44 @@ use crate::estimate::{
     Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, sequential_evaluations,
 };
 use crate::files;
-use crate::handles::{MatchResult, MatchResultFields, Network, Opponent};
+use crate::handles::{MatchResult, MatchResultFields, Network, Player};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::progress::Amount;
+use crate::progress::{Amount, StepProgress};
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The two players.
 pub struct Arena {
-    first: Network,
-    second: Opponent,
+    players: [Player; 2],
 }
 
+/// The names of the players' own parameters, and of the inputs.
+const PLAYERS: [&str; 2] = ["first", "second"];
+
 /// The figures of a finished shard.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Part {
     games: u64,
     evaluations: u64,
+    /// The first player's points in each pair, in half points.
+    half_points: Vec<u8>,
 }
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
-        form: "run.arena(network, network or opponent, #{…})",
+        form: "run.arena(player, player, #{…})",
         returns: "a match",
-        meaning: "A step: plays a match. Scores are from the first player's side. An opponent without a net is a name, such as \"random\", \"greedy\" or \"alphabeta-2\".",
+        meaning: "A step: plays a match. Scores are from the first player's side. A player is a net, a net with a search of its own \
+            made by `player`, or the name of a player without a net, such as \"random\", \"greedy\" or \"alphabeta-2\".",
         example: "let verdict = run.arena(trained, net, #{ games: 4 });",
     }];
-    const FORMS: &'static [&'static [ArgumentKind]] =
-        &[&[ArgumentKind::Network, ArgumentKind::Network], &[ArgumentKind::Network, ArgumentKind::Text]];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Player, ArgumentKind::Player]];
 
     type Params = ArenaParams;
 
@@ -68,52 +75,56 @@ impl Step for Arena {
     }
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
-        match <[Argument; 2]>::try_from(arguments) {
-            Ok([Argument::Network(first), Argument::Network(second)]) => {
-                Ok(Self { first, second: Opponent::Network(second) })
-            }
-            Ok([Argument::Network(first), Argument::Text(name)]) => {
-                let unknown = || {
-                    let known: Vec<&str> = BASELINES.iter().map(|baseline| baseline.name()).collect();
-                    let known = known.join("\", \"");
-                    format!("there is no opponent \"{name}\"; give a network, or one of \"{known}\"")
-                };
-                Ok(Self { first, second: Opponent::Baseline(baseline(&name).ok_or_else(unknown)?) })
-            }
+        let player = |argument| match argument {
+            Argument::Network(network) => Ok(Player::Network { network, own: Arc::default() }),
+            Argument::Player(player) => Ok(player),
+            Argument::Text(name) => Player::named(&name),
             _ => Err(no_matching_form()),
-        }
+        };
+        let players: Vec<Player> = arguments.into_iter().map(player).collect::<Result<_, _>>()?;
+        Ok(Self { players: players.try_into().map_err(|_| no_matching_form())? })
+    }
+
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
+        let own = |(name, player): (&'static str, &Player)| match player {
+            Player::Network { own, .. } if **own != PlayerParams::default() => Some((name, own.to_value())),
+            _ => None,
+        };
+        PLAYERS.into_iter().zip(&self.players).filter_map(own).collect()
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        let first = past.read(manifest, "first")?.clone();
-        let second = match manifest.input("second").and_then(baseline) {
-            Some(baseline) => Opponent::Baseline(baseline),
-            None => Opponent::Network(past.read(manifest, "second")?.clone()),
+        let params: ArenaParams = read(Self::KIND, &manifest.params).map_err(|cause| past.damaged(cause))?;
+        let player = |name, own: PlayerParams| -> Result<Player, RunError> {
+            Ok(match manifest.input(name).and_then(baseline) {
+                Some(baseline) => Player::Baseline(baseline),
+                None => Player::Network { network: past.read(manifest, name)?.clone(), own: Arc::new(own) },
+            })
         };
-        Ok(Self { first, second })
+        Ok(Self { players: [player(PLAYERS[0], params.first)?, player(PLAYERS[1], params.second)?] })
     }
 
     fn conflict(&self, params: &ArenaParams) -> Option<String> {
-        if matches!(self.second, Opponent::Network(_)) {
-            return None;
-        }
-        let net_only = [
-            ("opponent_search", params.opponent_search.is_some()),
-            ("opponent_precision", params.opponent_precision.is_some()),
-        ];
-        let (name, _) = net_only.iter().find(|(_, is_given)| *is_given)?;
-        Some(format!("{name}: \"{}\" has no net; leave it out", self.second.name()))
+        let owns = [&params.first, &params.second];
+        PLAYERS.into_iter().zip(&self.players).zip(owns).find_map(|((name, player), own)| {
+            let is_extra = player.network().is_none() && *own != PlayerParams::default();
+            is_extra.then(|| format!("{name}: \"{}\" has no net; leave it out", player.name()))
+        })
     }
 
     fn inputs(&self, params: &ArenaParams) -> Result<Vec<Input>, StepError> {
-        let second = match &self.second {
-            Opponent::Network(network) => network.0.digest.clone(),
-            Opponent::Baseline(baseline) => baseline.name().to_owned(),
+        let digest = |player: &Player| match player {
+            Player::Network { network, .. } => network.0.digest.clone(),
+            Player::Baseline(baseline) => baseline.name().to_owned(),
         };
-        let inputs = [("first", self.first.0.digest.clone()), ("second", second)];
-        let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
-        for search in std::iter::once(&params.search).chain(&params.opponent_search) {
+        let input = |(name, player): (&str, &Player)| Input { name: name.to_owned(), digest: digest(player) };
+        let mut inputs: Vec<Input> = PLAYERS.into_iter().zip(&self.players).map(input).collect();
+        let own = [&params.first, &params.second].map(|own| &own.search);
+        for search in std::iter::once(&params.search).chain(own.into_iter().flatten()) {
             inputs.extend(files::tablebases(search)?);
+        }
+        if let Some(tables) = deciding_tables(params)? {
+            inputs.push(Input { name: "adjudication".to_owned(), digest: tables.digest() });
         }
         Ok(inputs)
     }
@@ -124,10 +135,12 @@ impl Step for Arena {
         workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let load = |network| files::load(&workspace.folder, network);
-        let first_net = load(&self.first)?;
-        let second_net = self.second_network().map(load).transpose()?;
-        let shards = shards_of(params.games, params.shard_games);
+        let nets: Vec<Option<Checkpoint>> = self
+            .players
+            .iter()
+            .map(|player| player.network().map(|net| files::load(&workspace.folder, net)).transpose())
+            .collect::<Result<_, _>>()?;
+        let shards = self.shards(params);
         let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
@@ -135,45 +148,41 @@ impl Step for Arena {
         let done = finished.values().map(|note| note.part.games).sum();
         let amount = Amount { unit: "games", done, total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
-        let names = names(&self.first, &self.second);
-        let players = [
-            MatchPlayer::Network { name: &names[0], net: &first_net },
-            match (&self.second, &second_net) {
-                (Opponent::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
-                (Opponent::Network(_), net) => {
-                    let net = net.as_ref().expect("the net of a network is loaded");
-                    MatchPlayer::Network { name: &names[1], net }
-                }
-            },
-        ];
+        let names = self.players.each_ref().map(Player::row_name);
+        let player = |number: usize| match (&self.players[number], &nets[number]) {
+            (Player::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
+            (Player::Network { .. }, net) => {
+                let net = net.as_ref().expect("the net of a network is loaded");
+                MatchPlayer::Network { name: &names[number], net }
+            }
+        };
         let evaluators = &context.evaluators;
-        let setup = MatchSetup { params, seed: workspace.seed, players, evaluators };
-        let evaluators_per_lane = 1 + u32::from(second_net.is_some());
+        let setup = MatchSetup { params, seed: workspace.seed, players: [player(0), player(1)], evaluators };
+        let evaluators_per_lane = nets.iter().flatten().count() as u32;
         let measured = |evaluator, net: &Checkpoint| {
             metered(evaluator, &workspace.meter, evaluators_per_lane, &net.spec)
         };
-        let keep = |shard, result: MatchShard| keep(workspace, shard, &result).map_err(Into::into);
+        let standing = Standing::new(params, finished);
+        let keep = |shard: Shard, result: MatchShard| {
+            let part = keep(workspace, shard, &result)?;
+            Ok(standing.add(shard.index, part, &progress))
+        };
         workspace.meter.set_lanes(context.lanes);
-        // A test is looked at after every round of shards, one for each lane.
-        let round = if params.sprt.is_some() { context.lanes as usize } else { rest.len().max(1) };
-        for round in rest.chunks(round) {
-            if decision(params, workspace, shards.len() as u32)?.is_some() {
-                break;
-            }
-            setup.play(round, context.lanes, &measured, &keep, &progress)?;
+        if !standing.is_decided() {
+            setup.play(&rest, context.lanes, &measured, &keep, &progress)?;
         }
         context.close(&progress);
-        product(params, workspace, &names)
+        self.product(params, workspace, &names)
     }
 
     fn result(&self, _: &ArenaParams, output: StepOutput) -> Result<StepResult, StepError> {
-        let (first, second) = (self.first.name(), self.second.name());
+        let [first, second] = self.players.each_ref().map(Player::name);
         let fields = MatchResultFields { first, second, summary: output.summary };
         Ok(StepResult::Match(MatchResult(Arc::new(fields))))
     }
 
     fn players(&self) -> String {
-        format!("{} vs {}", self.first.name(), self.second.name())
+        format!("{} vs {}", self.players[0].name(), self.players[1].name())
     }
 
     fn figures(summary: &Value) -> String {
@@ -197,15 +206,15 @@ impl Step for Arena {
     }
 
     fn begun(&self, params: &ArenaParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = shards_of(params.games, params.shard_games).len() as u32;
+        let of = self.shards(params).len() as u32;
         let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
         Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn memory(&self, params: &ArenaParams, machine: Machine) -> Memory {
-        let nets: Vec<&Network> = std::iter::once(&self.first).chain(self.second_network()).collect();
-        Memory::of_inference(&nets, params.games.div_ceil(params.shard_games), machine)
+        let nets: Vec<&Network> = self.networks().map(|(net, _)| net).collect();
+        Memory::of_inference(&nets, self.shards(params).len() as u32, machine)
     }
 
     fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
@@ -217,24 +226,55 @@ impl Step for Arena {
         MockResult { summary: even(params, evaluations).to_value(), files: Vec::new() }
     }
 
-    /// Assumes that each net makes half of the evaluations.
+    /// Assumes that each net makes the same share of the evaluations.
     fn spent(&self, summary: &Value) -> Spent {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
         let (games, evaluations) = (figure("games"), figure("evaluations"));
-        let each = match &self.second {
-            Opponent::Network(second) => f64::midpoint(flops(&self.first), flops(second)),
-            Opponent::Baseline(_) => flops(&self.first),
-        };
-        Spent { games, evaluations, flops: evaluations * each, ..Spent::default() }
+        let each: Vec<f64> = self.networks().map(|(net, _)| flops(net)).collect();
+        let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
+        Spent { games, evaluations, flops: evaluations * mean, ..Spent::default() }
     }
 }
 
 impl Arena {
-    fn second_network(&self) -> Option<&Network> {
-        match &self.second {
-            Opponent::Network(network) => Some(network),
-            Opponent::Baseline(_) => None,
+    /// The nets, with the numbers of their players.
+    fn networks(&self) -> impl Iterator<Item = (&Network, usize)> {
+        self.players.iter().zip(0..).filter_map(|(player, number)| Some((player.network()?, number)))
+    }
+
+    fn lineup(&self) -> Lineup {
+        Lineup { has_net: self.networks().next().is_some(), has_program: false, is_timed: false }
+    }
+
+    fn shards(&self, params: &ArenaParams) -> Vec<Shard> {
+        shards_of(params.games, self.lineup().shard_games(params))
+    }
+
+    /// The table and the summary of a match: of all its games, or of those up to the decision of its test.
+    fn product(
+        &self,
+        params: &ArenaParams,
+        workspace: &StepWorkspace,
+        names: &[String; 2],
+    ) -> Result<Product, StepError> {
+        let all = self.shards(params).len() as u32;
+        let finished = workspace.finished_shards::<Part>(all)?;
+        let decided = decision(params, &Standing::new(params, finished).parts());
+        let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
+        let mut rows: Vec<MatchGameRow> = Vec::new();
+        let mut evaluations = 0;
+        for note in workspace.all_shards::<Part>(games.div_ceil(self.lineup().shard_games(params)))? {
+            evaluations += note.part.evaluations;
+            rows.extend(read_rows(workspace, &note)?);
         }
+        rows.retain(|row| row.game < games);
+        let [first, second] = names.each_ref().map(|name| in_file_name(name));
+        let path = workspace.slot.path("matches", &format!("-{first}-vs-{second}.parquet"));
+        let provenance = files::provenance(workspace, [("first", &names[0]), ("second", &names[1])]);
+        let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
+        let mut summary = arena::summarise(&rows, evaluations);
+        summary.sprt = params.sprt.as_ref().map(|sprt| sprt.test(&summary.pentanomial));
+        Ok(Product { files: vec![file], summary: summary.to_value() })
     }
 
     /// The estimate of a whole match. An opponent without a net needs no evaluations. Two nets have a batch each, with the games in
@@ -245,10 +285,9 @@ impl Arena {
         let moves = positions as f64 / games.max(1) as f64 / 2.0;
         let mut evaluations = 0;
         let (mut total_flops, mut sequential) = (0.0, 0.0);
-        let second_search = params.opponent_search.as_ref().unwrap_or(&params.search);
-        let second = self.second_network().map(|network| (network, second_search));
-        let batches = if second.is_some() { 2.0 } else { 1.0 };
-        for (network, search) in [Some((&self.first, &params.search)), second].into_iter().flatten() {
+        let batches = self.networks().count() as f64;
+        for (network, player) in self.networks() {
+            let search = params.search_of(player);
             let count = positions.div_ceil(2) * u64::from(search.simulations);
             evaluations += count;
             total_flops += count as f64 * flops(network);
@@ -330,7 +369,7 @@ impl MatchSetup<'_> {
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
         let Self { params, seed, players, evaluators } = *self;
-        let precisions = [None, params.opponent_precision];
+        let precisions = [params.first.precision, params.second.precision];
         let make = |player: usize| {
             let MatchPlayer::Network { net, .. } = players[player] else {
                 unreachable!("only nets have evaluators")
@@ -343,48 +382,103 @@ impl MatchSetup<'_> {
         };
         let (make_first, make_second) = (|| make(0), || make(1));
         let makes: [&MakeEvaluator<'_>; 2] = [&make_first, &make_second];
-        let player = |player: usize| match players[player] {
-            MatchPlayer::Network { name, .. } => Player::Network { name, make_evaluator: makes[player] },
-            MatchPlayer::Baseline(baseline) => Player::Baseline(baseline),
+        let tables = [params.search_of(0).open_tablebases()?, params.search_of(1).open_tablebases()?];
+        let player = |number: usize| match players[number] {
+            MatchPlayer::Network { name, .. } => arena::Player {
+                name,
+                mind: Mind::Network {
+                    make_evaluator: makes[number],
+                    search: params.search_of(number),
+                    tables: tables[number].as_ref(),
+                },
+            },
+            MatchPlayer::Baseline(baseline) => arena::Player::baseline(baseline),
         };
-        let first_tables = params.search.open_tablebases()?;
-        let second_tables = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
-        let tables = [first_tables.as_ref(), second_tables.as_ref().unwrap_or(&first_tables).as_ref()];
-        let job = Match { params, seed, players: [player(0), player(1)], tables };
+        let deciding = deciding_tables(params)?;
+        let job = Match { params, seed, players: [player(0), player(1)], tables: deciding.as_ref() };
         Ok(arena::play(&job, shards, lanes, keep, observer)?)
     }
 }
 
-/// The players' names in rows and file names: digests of nets, because a net's number changes with the script.
-fn names(first: &Network, second: &Opponent) -> [String; 2] {
-    let second = match second {
-        Opponent::Network(network) => files::short_digest(&network.0.digest).to_owned(),
-        Opponent::Baseline(baseline) => baseline.name().to_owned(),
-    };
-    [files::short_digest(&first.0.digest).to_owned(), second]
+/// The tablebases that decide games.
+fn deciding_tables(params: &ArenaParams) -> Result<Option<Tablebase>, TablebaseError> {
+    params.adjudication.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
 }
 
-fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<(), StepError> {
+/// Stores a finished shard, and returns its figures.
+fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<Part, StepError> {
     let path = format!("steps/work/{}/shard-{:05}.parquet", workspace.identity.short(), shard.index);
     let file = write_table(workspace.folder.root(), &path, &result.rows, &files::provenance(workspace, []))?;
-    let part = Part { games: shard.games.into(), evaluations: result.evaluations };
-    Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
+    let half_points =
+        arena::pair_points(&result.rows).into_iter().map(|points| (2.0 * points) as u8).collect();
+    let part = Part { games: shard.games.into(), evaluations: result.evaluations, half_points };
+    workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part: part.clone() })?;
+    Ok(part)
+}
+
+/// The finished shards of a match that is under way, for its sequential test and for progress.
+struct Standing<'a> {
+    params: &'a ArenaParams,
+    parts: Mutex<BTreeMap<u32, Part>>,
+}
+
+impl<'a> Standing<'a> {
+    fn new(params: &'a ArenaParams, finished: BTreeMap<u32, ShardNote<Part>>) -> Self {
+        let parts = finished.into_iter().map(|(shard, note)| (shard, note.part)).collect();
+        Self { params, parts: Mutex::new(parts) }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<u32, Part>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_decided(&self) -> bool {
+        decision(self.params, &self.parts()).is_some()
+    }
+
+    /// Adds a finished shard, reports the score so far, and says whether the match goes on.
+    fn add(&self, shard: u32, part: Part, progress: &StepProgress) -> ControlFlow<()> {
+        let mut parts = self.parts();
+        parts.insert(shard, part);
+        let counts = pentanomial(parts.values());
+        let pairs: u32 = counts.iter().sum();
+        let points: u32 = (0..).zip(counts).map(|(half_points, count)| half_points * count).sum();
+        let (low, high) = arena::interval(&counts);
+        let score = f64::from(points) / f64::from(4 * pairs.max(1));
+        let mut metrics = vec![("score", score), ("low", low), ("high", high)];
+        if let Some(sprt) = &self.params.sprt {
+            let test = sprt.test(&counts);
+            metrics.extend([("LLR", test.llr), ("fails", test.lower), ("passes", test.upper)]);
+        }
+        for (name, value) in metrics {
+            progress.event(Event::Metric { name, value });
+        }
+        if decision(self.params, &parts).is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+fn pentanomial<'a>(parts: impl Iterator<Item = &'a Part>) -> [u32; 5] {
+    let mut counts = [0; 5];
+    parts.flat_map(|part| &part.half_points).for_each(|half_points| counts[usize::from(*half_points)] += 1);
+    counts
 }
 
 /// The number of pairs that decide the match's test, and the test after them; `None` if there is no test, or not enough pairs yet.
-fn decision(
-    params: &ArenaParams,
-    workspace: &StepWorkspace,
-    shards: u32,
-) -> Result<Option<(u32, Sprt)>, StepError> {
-    let Some(sprt) = &params.sprt else { return Ok(None) };
-    let finished = workspace.finished_shards::<Part>(shards)?;
-    let mut rows: Vec<MatchGameRow> = Vec::new();
-    // Pairs count in their order, so what follows a shard that is missing does not count yet.
-    for note in (0..shards).map_while(|shard| finished.get(&shard)) {
-        rows.extend(read_rows(workspace, note)?);
-    }
-    Ok(sprt.decided(arena::pair_points(&rows)))
+/// Pairs count in their order, so what follows a shard that is missing does not count yet.
+fn decision(params: &ArenaParams, parts: &BTreeMap<u32, Part>) -> Option<(u32, Sprt)> {
+    let prefix = (0..).map_while(|shard| parts.get(&shard));
+    let points = prefix.flat_map(|part| &part.half_points).map(|half_points| f64::from(*half_points) / 2.0);
+    params.sprt.as_ref()?.decided(points)
+}
+
+/// A player's name as a part of a file's name: letters, digits and a few signs, and not too many.
+fn in_file_name(name: &str) -> String {
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.@".contains(*letter);
+    name.chars().map(|letter| if is_plain(&letter) { letter } else { '-' }).take(60).collect()
 }
 
 fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<MatchGameRow>, StepError> {
@@ -393,28 +487,4 @@ fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<Ma
         rows.extend(read_entry(workspace.folder.root(), entry)?);
     }
     Ok(rows)
-}
-
-/// The table and the summary of a match: of all its games, or of those up to the decision of its test.
-fn product(
-    params: &ArenaParams,
-    workspace: &StepWorkspace,
-    names: &[String; 2],
-) -> Result<Product, StepError> {
-    let all = shards_of(params.games, params.shard_games).len() as u32;
-    let decided = decision(params, workspace, all)?;
-    let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
-    let mut rows: Vec<MatchGameRow> = Vec::new();
-    let mut evaluations = 0;
-    for note in workspace.all_shards::<Part>(games.div_ceil(params.shard_games))? {
-        evaluations += note.part.evaluations;
-        rows.extend(read_rows(workspace, &note)?);
-    }
-    rows.retain(|row| row.game < games);
-    let path = workspace.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
-    let provenance = files::provenance(workspace, [("first", &names[0]), ("second", &names[1])]);
-    let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
-    let mut summary = arena::summarise(&rows, evaluations);
-    summary.sprt = params.sprt.as_ref().map(|sprt| sprt.test(&summary.pentanomial));
-    Ok(Product { files: vec![file], summary: summary.to_value() })
 }

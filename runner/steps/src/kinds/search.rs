@@ -1,5 +1,6 @@
 //! The step that searches given positions, and stores their best lines and trees as tables.
 
+use std::ops::ControlFlow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -126,7 +127,9 @@ impl Step for PositionSearch {
             progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
             Ok((searches, evaluations))
         };
-        let keep = |shard, result: (Vec<Search>, u64)| keep(workspace, network, params, (shard, &result));
+        let keep = |shard, result: (Vec<Search>, u64)| {
+            keep(workspace, network, params, (shard, &result)).map(|()| ControlFlow::Continue(()))
+        };
         workspace.meter.set_lanes(context.lanes);
         let worker =
             || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));

@@ -113,7 +113,9 @@ impl Export {
             stored.map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
         for game in &mut games {
             for name in [&mut game.white, &mut game.black] {
-                if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.starts_with(name.as_str()))
+                // A player with a search of its own has the net's digits, then `@` and a name.
+                let digits = name.split('@').next().unwrap_or_default();
+                if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.get(..16) == Some(digits))
                 {
                     *name = format!("{net} ({name})");
                 }

@@ -1,0 +1,27 @@
+//! Players of matches: `player`.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+use std::sync::Arc;
+
+use rhai::{Engine, Map, NativeCallContext};
+
+use dc0_core::arena::PlayerParams;
+use dc0_steps::handles::{Network, Player};
+
+use super::fields::call_params;
+use crate::call::{Answer, Call};
+use crate::convert::Sampling;
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// Registers the functions.
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("player", player);
+}
+
+fn player(context: Context<'_>, network: Network, map: Map) -> Answer<Player> {
+    let call = Call::new("player", &context);
+    let own = call_params::<PlayerParams>(&call, &map, Sampling(0))?.params;
+    Ok(Player::Network { network, own: Arc::new(own) })
+}

@@ -1,0 +1,108 @@
+//! The step that takes a stored net into the run.
+
+use dc0_core::network::NetworkSpec;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::parameter_count;
+use dc0_core::params;
+use dc0_core::params::{Problem, Value};
+use dc0_runs::net::{named, shipped};
+use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
+
+use super::network;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::Estimate;
+use crate::files;
+use crate::memory::{Machine, Memory};
+use crate::past_networks::PastNetworks;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::usage::Usage;
+
+params! {
+    /// A stored net needs no parameters.
+    pub struct LoadNetworkParams {}
+}
+
+/// The stored net.
+pub(crate) struct LoadNetwork {
+    net: Checkpoint,
+    /// blake3 of its weights' file.
+    digest: String,
+}
+
+impl Step for LoadNetwork {
+    const KIND: &'static str = "load_network";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Networks;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "load_network",
+        form: "run.load_network(name)",
+        returns: "a net",
+        meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION`; \
+            \"\" is the net in the program.",
+        example: "let shipped = run.load_network(\"\");",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text]];
+    const NEEDS_MAP: bool = false;
+
+    type Params = LoadNetworkParams;
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        let [Argument::Text(name)] = arguments.as_slice() else { return Err(no_matching_form()) };
+        let found = if name.is_empty() {
+            shipped().map_err(|cause| cause.to_string())?
+        } else {
+            named(name).map_err(|cause| cause.to_string())?
+        };
+        Ok(Self { net: found.net, digest: found.digest })
+    }
+
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        let loaded = past.weights(manifest)?;
+        Ok(Self { net: loaded.checkpoint, digest: loaded.digest })
+    }
+
+    fn inputs(&self, _: &LoadNetworkParams) -> Result<Vec<Input>, StepError> {
+        Ok(vec![Input { name: "net".to_owned(), digest: self.digest.clone() }])
+    }
+
+    fn run(
+        &self,
+        _: &LoadNetworkParams,
+        workspace: &StepWorkspace,
+        _: &StepContext,
+    ) -> Result<Product, StepError> {
+        let files = files::save(workspace, &self.net)?;
+        Ok(Product { files, summary: network::summary(self.spec()) })
+    }
+
+    fn result(&self, _: &LoadNetworkParams, output: StepOutput) -> Result<StepResult, StepError> {
+        Ok(network::network(self.spec().clone(), output))
+    }
+
+    fn figures(summary: &Value) -> String {
+        network::figures(summary, "stored weights")
+    }
+
+    fn planned(&self, _: &LoadNetworkParams, number: u32) -> Result<String, StepError> {
+        Ok(format!("network {number:04}: {}", network::described(self.spec())))
+    }
+
+    fn memory(&self, _: &LoadNetworkParams, _: Machine) -> Memory {
+        Memory::of_new(parameter_count(self.spec()) as f64, 0.0)
+    }
+
+    fn estimate(&self, _: &LoadNetworkParams, _: u64, _: Option<&Value>, _: u32) -> Estimate {
+        network::estimate(self.spec())
+    }
+
+    fn mock_result(&self, _: &LoadNetworkParams, number: u32, _: u32) -> MockResult {
+        network::mock_result(network::summary(self.spec()), number)
+    }
+}
+
+impl LoadNetwork {
+    fn spec(&self) -> &NetworkSpec {
+        &self.net.spec
+    }
+}
