@@ -3,6 +3,7 @@
 mod baselines;
 mod job;
 mod match_game;
+mod openings;
 mod params;
 mod play;
 mod program;
@@ -11,6 +12,7 @@ mod sprt;
 
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use job::{Match, Player};
+pub use openings::{Book, Duplicate};
 pub use params::ArenaParams;
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
 pub use program::{Answer, Clock, Fault, Forfeit, MATE, Program};
