@@ -14,6 +14,8 @@ pub type Stream = ChaCha8Rng;
 pub enum Purpose {
     /// Random moves at the start of a game.
     Opening,
+    /// The order in which a match uses the openings of a book.
+    Book,
     /// Dirichlet noise at the root.
     RootNoise,
     /// The choice of a move by temperature.
@@ -39,6 +41,7 @@ impl Purpose {
     fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",
+            Self::Book => "book",
             Self::RootNoise => "root-noise",
             Self::MoveChoice => "move-choice",
             Self::PlayoutCap => "playout-cap",

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod encodings;
+mod epd;
 mod files;
 mod games;
 mod lsp;

@@ -1,6 +1,7 @@
 //! The definition of a match: who plays, and how.
 
 use super::baselines::Baseline;
+use super::openings::Book;
 use super::params::ArenaParams;
 use super::program::{Forfeit, Program};
 use crate::board::Tablebase;
@@ -59,6 +60,8 @@ pub struct Match<'a> {
     pub seed: Seed,
     /// The first player and the second; scores are the first's.
     pub players: [Player<'a>; 2],
+    /// The book that openings come from; `None` for random moves.
+    pub book: Option<&'a Book>,
     /// The tablebases that decide games.
     pub tables: Option<&'a Tablebase>,
 }

@@ -71,6 +71,9 @@ struct End {
 
 /// The game from which the games of a pair start.
 pub(super) fn opening(job: &Match<'_>, pair: u32) -> Game {
+    if let Some(book) = job.book {
+        return book.opening(job.seed, pair.into());
+    }
     let mut stream = job.seed.stream(u64::from(pair), Purpose::Opening);
     random_opening(job.params.opening_plies, &job.params.rules(), &mut stream)
 }

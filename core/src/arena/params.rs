@@ -1,6 +1,7 @@
 //! Parameters of a match.
 
 use super::adjudication::AdjudicationParams;
+use super::openings::BookParams;
 use super::sprt::SprtParams;
 use crate::board::Rules;
 use crate::durable;
@@ -40,7 +41,9 @@ params! {
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
         /// How a `puct` root chooses the move from its statistics.
         choice: ChoiceParams = ChoiceParams::default();
-        /// Random legal moves at the start of each pair. Without them two nets repeat the same two games.
+        /// A book of openings, or its file; () for random moves.
+        openings: Option<BookParams> = None;
+        /// Random legal moves at the start of each pair, without `openings`. Without any, two nets repeat the same two games.
         opening_plies: u32 = 6, in 0..=60;
         /// A game this long is drawn.
         max_plies: u32 = 512, in 1..=10_000;

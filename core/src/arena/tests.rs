@@ -42,7 +42,7 @@ fn params(games: u32) -> ArenaParams {
 
 /// All games of a match.
 fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchShard {
-    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: None };
+    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, book: None, tables: None };
     let kept = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         kept.lock().unwrap().push(shard);

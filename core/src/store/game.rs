@@ -137,7 +137,7 @@ impl StoredGame {
         for StoredPly { ply, position, played, search, .. } in self.plies() {
             let Some(played) = played else { break };
             let of_search = search.map(|row| format!("q={:+.2} net={:+.2}", row.root_q, row.net_q));
-            let comment = of_search.or_else(|| self.found[ply].and_then(Found::comment));
+            let comment = of_search.or_else(|| self.found[ply].and_then(Found::text));
             pgn.play(position, played, comment.as_deref());
         }
         pgn.finish()
@@ -146,7 +146,7 @@ impl StoredGame {
 
 impl Found {
     /// As cutechess and fastchess write it: `+0.35/12 0.52s`, with `M5` for a mate in five moves; `None` if nothing is known.
-    fn comment(self) -> Option<String> {
+    pub fn text(self) -> Option<String> {
         let score = self.score.map(|score| {
             let moves = Scores::MATE - score.abs();
             let sign = if score < 0.0 { '-' } else { '+' };

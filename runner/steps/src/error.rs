@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 
 use dc0_core::arena::ArenaError;
-use dc0_core::board::{GameTextError, TablebaseError};
+use dc0_core::board::{GameTextError, TablebaseError, TextFileError};
 use dc0_core::event::Cancelled;
 use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::network::torch::TorchError;
@@ -60,6 +60,31 @@ pub enum StepError {
     /// A match.
     #[error(transparent)]
     Arena(#[from] ArenaError),
+    /// A book of openings that cannot be read.
+    #[error("openings: cannot read {file}: {cause}")]
+    Openings {
+        /// The file.
+        file: String,
+        /// The cause.
+        cause: io::Error,
+    },
+    /// A book of openings with faults.
+    #[error("openings: {0}")]
+    Book(#[from] TextFileError),
+    /// A book with too few openings.
+    #[error(
+        "openings: {file} has {openings} of them, and the match has {pairs} pairs; play at most {} games, give a larger book, or set \
+         `repeat: true`, if the players do not always play the same",
+        2 * openings
+    )]
+    FewOpenings {
+        /// The file.
+        file: String,
+        /// Openings in it.
+        openings: usize,
+        /// Pairs of the match.
+        pairs: usize,
+    },
     /// Searches of given positions.
     #[error(transparent)]
     Search(#[from] AnalysisError),
@@ -91,7 +116,12 @@ impl Fault for StepError {
         match self {
             Self::Run(error) => error.exit(),
             Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
-            Self::Tablebase(_) | Self::Grow(_) | Self::Memory(_) => Exit::BadInput,
+            Self::Tablebase(_)
+            | Self::Grow(_)
+            | Self::Memory(_)
+            | Self::Openings { .. }
+            | Self::Book(_)
+            | Self::FewOpenings { .. } => Exit::BadInput,
             error => exit_of(error),
         }
     }

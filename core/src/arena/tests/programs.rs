@@ -73,7 +73,7 @@ fn played(
     players: [Player<'_>; 2],
     lanes: u32,
 ) -> Result<Vec<MatchGameRow>, ArenaError> {
-    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: None };
+    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, book: None, tables: None };
     let kept = std::sync::Mutex::new(Vec::new());
     let keep = |_: Shard, shard: MatchShard| {
         kept.lock().unwrap().extend(shard.rows);

@@ -2,7 +2,7 @@
 
 use super::{game, match_game, play_games, position};
 use crate::board::GameResult;
-use crate::store::{FileEntry, GameRow, SearchFiles, ShardFiles, StoredGame};
+use crate::store::{FileEntry, GameRow, MatchGameRow, Scores, SearchFiles, ShardFiles, StoredGame};
 
 #[test]
 fn a_game_of_self_play_has_every_position_with_its_search() {
@@ -51,12 +51,34 @@ fn a_stored_game_as_pgn_has_the_values_of_its_searches() {
 [SetUp \"1\"]
 [FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]
 [PlyCount \"1\"]
+[Termination \"normal\"]
 [DC0Reason \"checkmate\"]
-[DC0RandomPlies \"0\"]
+[DC0OpeningPlies \"0\"]
 
 1. a8=Q+ {q=+0.99 net=+0.10} 1-0
 ";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn a_match_game_as_pgn_has_what_the_players_found() {
+    let pgn = |scores: f32, depths: u16, seconds: Vec<f32>| {
+        let (scores, depths) = (Scores(vec![scores]), vec![depths]);
+        StoredGame::of_match(&MatchGameRow { scores, depths, seconds, ..match_game() }).unwrap().pgn("run")
+    };
+    let text = pgn(-31_995.0, 12, vec![0.25]);
+    assert!(
+        text.contains("[Termination \"abandoned\"]\n[DC0Reason \"crash\"]\n[DC0Detail \"exit status 1\"]"),
+        "{text}"
+    );
+    assert!(text.ends_with("\n1. a8=Q+ {-M5/12 0.250s} 1-0\n"), "{text}");
+    for (found, expected) in [
+        (pgn(35.4, 0, Vec::new()), "1. a8=Q+ {+0.35} 1-0"),
+        (pgn(f32::NAN, 0, vec![1.5]), "1. a8=Q+ {1.500s} 1-0"),
+        (pgn(f32::NAN, 0, Vec::new()), "1. a8=Q+ 1-0"),
+    ] {
+        assert!(found.contains(expected), "{found}");
+    }
 }
 
 #[test]

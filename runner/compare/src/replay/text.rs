@@ -2,7 +2,7 @@
 
 use dc0_core::board::{Move, Position, Side};
 use dc0_core::selfplay::PositionRow;
-use dc0_core::store::{StoredGame, StoredPly};
+use dc0_core::store::{Found, StoredGame, StoredPly};
 
 use super::game::FoundGame;
 use dc0_engine::play::board::{self, Scene, board};
@@ -29,7 +29,7 @@ fn title(game: &FoundGame) -> String {
 fn players(game: &StoredGame) -> String {
     let opening = match game.opening_plies {
         0 => String::new(),
-        plies => format!(", of which {plies} at random"),
+        plies => format!(", of which {plies} are the opening"),
     };
     format!("White {}, Black {}; {} plies{opening}", game.white, game.black, game.game.ply())
 }
@@ -61,8 +61,8 @@ fn notes(game: &StoredGame, stored: &StoredPly<'_>, style: TermStyle) -> Vec<Str
     let san = style.tone(&format!("{number}{dots} {}", position.san(played)), Tone::Bold);
     let mut lines = vec![format!("ply {ply}: {san}")];
     match stored.search {
-        None if ply < game.opening_plies => lines.push("played at random".to_owned()),
-        None => {}
+        None if ply < game.opening_plies => lines.push("opening".to_owned()),
+        None => lines.extend(game.found[ply].and_then(Found::text)),
         Some(row) => lines.extend(search_lines(position, played, row)),
     }
     lines

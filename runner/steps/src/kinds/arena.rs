@@ -1,6 +1,7 @@
 //! The step that plays a match. Shards are stored in the step's work folder, and merged into one table at the end.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, Baseline, KeepMatchShard, Lineup, Match, MatchShard, MatchSummary, Mind, PlayerParams,
-    Sprt, baseline,
+    self, ArenaParams, Baseline, Book, BookParams, KeepMatchShard, Lineup, Match, MatchShard, MatchSummary,
+    Mind, PlayerParams, Sprt, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::event::{Event, Observer};
@@ -122,6 +123,9 @@ impl Step for Arena {
         let own = [&params.first, &params.second].map(|own| &own.search);
         for search in std::iter::once(&params.search).chain(own.into_iter().flatten()) {
             inputs.extend(files::tablebases(search)?);
+        }
+        if let Some(book) = book(params)? {
+            inputs.push(Input { name: "openings".to_owned(), digest: book.digest().to_owned() });
         }
         if let Some(tables) = deciding_tables(params)? {
             inputs.push(Input { name: "adjudication".to_owned(), digest: tables.digest() });
@@ -394,10 +398,24 @@ impl MatchSetup<'_> {
             },
             MatchPlayer::Baseline(baseline) => arena::Player::baseline(baseline),
         };
-        let deciding = deciding_tables(params)?;
-        let job = Match { params, seed, players: [player(0), player(1)], tables: deciding.as_ref() };
+        let (book, deciding) = (book(params)?, deciding_tables(params)?);
+        let players = [player(0), player(1)];
+        let job = Match { params, seed, players, book: book.as_ref(), tables: deciding.as_ref() };
         Ok(arena::play(&job, shards, lanes, keep, observer)?)
     }
+}
+
+/// The book of openings, which has enough of them.
+fn book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
+    let Some(BookParams { file, plies, repeat }) = &params.openings else { return Ok(None) };
+    let content = fs::read(file).map_err(|cause| StepError::Openings { file: file.clone(), cause })?;
+    let book = Book::read(file, &content, plies.map(|plies| plies as usize))?;
+    let pairs = params.games as usize / 2;
+    if *repeat || pairs <= book.len() {
+        return Ok(Some(book));
+    }
+    let (file, openings) = (file.clone(), book.len());
+    Err(StepError::FewOpenings { file, openings, pairs })
 }
 
 /// The tablebases that decide games.

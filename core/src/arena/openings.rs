@@ -1,0 +1,233 @@
+//! Books of openings: the positions that the pairs of a match start from.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use rand::seq::SliceRandom;
+
+use crate::board::{Game, Rules, TextFileError, TextProblem, read_epd, read_pgn};
+use crate::durable;
+use crate::params;
+use crate::rng::{Purpose, Seed};
+
+/// Openings are judged by the rules of chess alone; a match has its own largest length.
+const RULES: Rules = Rules { max_plies: u32::MAX };
+
+params! {
+    /// A book of openings, which are dealt in random order.
+    pub struct BookParams {
+        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
+        file: String = String::new();
+        /// The most plies that are taken from each game of a `.pgn`; () for all.
+        plies: Option<u32> = None, in 1..=1000;
+        /// Whether openings are dealt again once all were. Players that always play the same then repeat their games.
+        repeat: bool = false;
+    }
+    check |params| {
+        let missing = || ("file", "is missing; expected a file that ends in .epd, .fen or .pgn".to_owned());
+        params.file.is_empty().then(missing).into_iter().collect()
+    };
+    shorthand file;
+}
+
+/// The openings of a file, each of another position.
+#[derive(Debug, Clone)]
+pub struct Book {
+    openings: Vec<Game>,
+    duplicates: Vec<Duplicate>,
+    digest: String,
+}
+
+/// An opening whose position an earlier one has, and which is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duplicate {
+    /// Its line.
+    pub line: usize,
+    /// The line of the earlier one.
+    pub first: usize,
+}
+
+impl Book {
+    /// Reads a book from a file's content: EPD or FEN if its name ends in `.epd` or `.fen`, or the games of a `.pgn` up to `plies`
+    /// each. Openings from EPD have no history; those from PGN keep their moves.
+    pub fn read(file: &str, content: &[u8], plies: Option<usize>) -> Result<Self, TextFileError> {
+        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        let openings: Vec<(usize, Game)> = match ending.as_str() {
+            "epd" | "fen" => {
+                let positions = read_epd(file, content)?;
+                positions.into_iter().map(|(line, epd)| (line, Game::from_position(epd.position))).collect()
+            }
+            "pgn" => {
+                let games = read_pgn(file, content, plies)?;
+                games.into_iter().map(|read| (read.line, read.game)).collect()
+            }
+            _ => {
+                let cause = "is not a book by its name; expected a name that ends in .epd, .fen or .pgn";
+                return Err(TextFileError::of_file(file, cause));
+            }
+        };
+        let problem = |(line, opening): &(usize, Game)| {
+            over(opening).map(|message| TextProblem { line: *line, message })
+        };
+        let problems: Vec<TextProblem> = openings.iter().filter_map(problem).collect();
+        TextFileError::check(file, problems)?;
+        Ok(Self::of(openings))
+    }
+
+    /// Keeps the first opening of each position. There is at least one.
+    fn of(openings: Vec<(usize, Game)>) -> Self {
+        let (mut lines, mut kept, mut duplicates) = (HashMap::new(), Vec::new(), Vec::new());
+        for (line, opening) in openings {
+            match lines.entry(opening.position().epd_fields()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(line);
+                    kept.push(opening);
+                }
+                Entry::Occupied(entry) => duplicates.push(Duplicate { line, first: *entry.get() }),
+            }
+        }
+        let texts: Vec<String> = kept.iter().map(Game::to_text).collect();
+        Self { digest: durable::digest(texts.join("\n").as_bytes()), openings: kept, duplicates }
+    }
+
+    /// The number of openings, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "a book has an opening")]
+    pub fn len(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// The openings in the order of the file.
+    pub fn openings(&self) -> &[Game] {
+        &self.openings
+    }
+
+    /// The openings that were left out because an earlier one has the same position, whatever its clocks.
+    pub fn duplicates(&self) -> &[Duplicate] {
+        &self.duplicates
+    }
+
+    /// The digest of all openings: their starts and their moves. Comments and duplicates do not change it.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The opening of a pair. Pairs get the openings in random order, and each opening once before any is used again, then in
+    /// another order.
+    pub fn opening(&self, seed: Seed, pair: u64) -> Game {
+        let count = self.openings.len() as u64;
+        let mut order: Vec<u32> = (0..self.openings.len() as u32).collect();
+        order.shuffle(&mut seed.stream(pair / count, Purpose::Book));
+        self.openings[order[(pair % count) as usize] as usize].clone()
+    }
+}
+
+/// Why an opening is over, if it is.
+fn over(opening: &Game) -> Option<String> {
+    let mut game = Game::from_position(opening.start().clone());
+    let mut rest = opening.moves().iter();
+    loop {
+        if let Some(outcome) = game.outcome(&RULES) {
+            let (reason, fen) = (outcome.reason.name(), game.position().fen());
+            return Some(match game.ply() {
+                0 => format!(
+                    "the game is over there ({reason}); expected a position that can be played: {fen}"
+                ),
+                ply => {
+                    format!(
+                        "the game is over after ply {ply} ({reason}); use fewer plies of it, or leave it out: {fen}"
+                    )
+                }
+            });
+        }
+        game.play_unchecked(*rest.next()?);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{Book, Duplicate};
+    use crate::board::Game;
+    use crate::rng::Seed;
+
+    const KINGS: &str = "4k3/8/8/8/8/8/R7/4K3 w - -";
+
+    fn epd(lines: &[&str]) -> Book {
+        Book::read("a.epd", lines.join("\n").as_bytes(), None).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A book of up to 256 positions, which differ by White's pawns.
+    fn large(count: usize) -> Book {
+        let position = |number: usize| {
+            let pawns: String = (0..8).map(|file| if number >> file & 1 == 1 { 'P' } else { '1' }).collect();
+            format!("4k3/8/8/8/8/8/{pawns}/4K2R w - -")
+        };
+        let lines: Vec<String> = (0..count).map(position).collect();
+        epd(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_opening_is_used_once_before_any_is_used_again() {
+        let book = large(100);
+        assert_eq!(book.len(), 100);
+        let seed = Seed { run: 1, step: 2 };
+        let round = |seed: Seed, round: u64| -> Vec<String> {
+            (0..100).map(|pair| book.opening(seed, round * 100 + pair).to_text()).collect()
+        };
+        let orders = [round(seed, 0), round(seed, 1), round(Seed { run: 2, step: 2 }, 0)];
+        for order in &orders {
+            assert_eq!(order.iter().collect::<HashSet<_>>().len(), 100);
+        }
+        assert!(orders[0] != orders[1] && orders[0] != orders[2]);
+        assert_eq!(round(seed, 0), orders[0]);
+        let in_file: Vec<String> = book.openings().iter().map(Game::to_text).collect();
+        assert_ne!(in_file, orders[0]);
+    }
+
+    #[test]
+    fn games_keep_their_moves_and_positions_have_none() {
+        let pgn = "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 *\n\n1. d4 d5 1-0\n";
+        let book = Book::read("b.PGN", pgn.as_bytes(), Some(4)).expect("a book");
+        assert_eq!(book.openings()[0].repetitions(), 1);
+        assert!(book.openings().iter().all(|game| game.start().is_initial()));
+        assert_eq!(book.openings().iter().map(Game::ply).collect::<Vec<_>>(), [4, 2]);
+        let book = epd(&[KINGS]);
+        assert_eq!(book.opening(Seed { run: 1, step: 1 }, 7).to_text(), format!("{KINGS} 0 1"));
+    }
+
+    #[test]
+    fn duplicates_are_left_out_and_reported() {
+        let other = "4k3/8/8/8/8/8/R7/4K3 b - -";
+        let book = epd(&[KINGS, "# comment", other, &format!("{KINGS} hmvc 3;")]);
+        assert_eq!((book.len(), book.duplicates()), (2, &[Duplicate { line: 4, first: 1 }][..]));
+        assert_eq!(book.digest(), epd(&[KINGS, &format!("{other} id \"x\";")]).digest());
+        assert_ne!(book.digest(), epd(&[other, KINGS]).digest());
+        // Two move orders of one position.
+        let pgn = "1. e4 e5 2. d3 * 1. d3 e5 2. e4 *\n";
+        let book = Book::read("b.pgn", pgn.as_bytes(), None).expect("a book");
+        assert_eq!((book.len(), book.duplicates()), (1, &[Duplicate { line: 1, first: 1 }][..]));
+    }
+
+    #[test]
+    fn positions_whose_game_is_over_are_refused() {
+        let error = |file: &str, text: &str| Book::read(file, text.as_bytes(), None).unwrap_err().to_string();
+        let lines =
+            format!("{KINGS}\n4k3/8/8/8/8/8/8/4K3 w - -\n{KINGS} hmvc 100;\n7k/5Q2/6K1/8/8/8/8/8 b - -\n");
+        let found = error("a.epd", &lines);
+        assert!(
+            found.starts_with("a.epd: 3 problems\n  line 2: the game is over there (insufficient_material)"),
+            "{found}"
+        );
+        assert!(found.contains("line 3: the game is over there (fifty_moves)"), "{found}");
+        assert!(found.contains("line 4: the game is over there (stalemate)"), "{found}");
+        let found = error("a.pgn", "1. e4 *\n\n1. f3 e5 2. g4 Qh4# 0-1\n");
+        assert!(
+            found.contains("line 3: the game is over after ply 4 (checkmate); use fewer plies"),
+            "{found}"
+        );
+        assert!(Book::read("a.pgn", b"1. f3 e5 2. g4 Qh4# 0-1\n", Some(3)).is_ok());
+        assert!(error("a.txt", "").contains("expected a name that ends in .epd, .fen or .pgn"));
+        assert!(error("epd", "").contains("expected a name"));
+    }
+}
