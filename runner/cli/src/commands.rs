@@ -6,6 +6,8 @@ mod doctor;
 mod encode;
 mod export;
 mod inspect;
+mod matches;
+mod players;
 mod sql;
 
 use dc0_process::command::{Entry, entry};
@@ -21,6 +23,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<dc0_engine::uci::UciArgs>(),
     entry::<dc0_engine::analysis::AnalysisArgs>(),
     entry::<dc0_web::report::ReportArgs>(),
+    entry::<matches::MatchArgs>(),
     entry::<dc0_engine::play::PlayArgs>(),
     entry::<dc0_lsp::LspArgs>(),
     entry::<dc0_compare::diff::DiffArgs>(),

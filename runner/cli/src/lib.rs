@@ -65,9 +65,10 @@ fn uci_task() -> Task {
     command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| error.exit())
 }
 
-fn run_script(args: &ScriptArgs, program: &Program) -> Result<Exit, Failure> {
-    let process = program.start(args.log.into())?;
-    watchdog::start(args, &process.interrupt, &process.console)
+/// Runs a script.
+pub(crate) fn run_script(args: &ScriptArgs, program: &Program) -> Result<Exit, Failure> {
+    let process = program.start(args.run.log.into())?;
+    watchdog::start(&args.run, &process.interrupt, &process.console)
         .map_err(|cause| Failure::new(Exit::Failed, format!("cannot watch over time and disk: {cause}")))?;
     Ok(launch::launch(args, &command_line::script_options(), &process))
 }

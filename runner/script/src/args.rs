@@ -21,6 +21,23 @@ pub struct ScriptArgs {
     /// Read parameters from a TOML or JSON file; `--set` overrides it, and later files override earlier ones.
     #[arg(long, value_name = "FILE")]
     pub params: Vec<PathBuf>,
+    /// Show the parameters that the script declares, with their allowed values and meaning, and do nothing else.
+    #[arg(long, conflicts_with = "check")]
+    pub parameters: bool,
+    /// Whether the script's own help is asked for. Set by `help`, since clap's own help knows nothing of scripts.
+    #[arg(skip)]
+    pub help: bool,
+    /// The script's text, if a command has written it and there is no file.
+    #[arg(skip)]
+    pub text: Option<String>,
+    /// How it is run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// How the run of a script is done.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
     /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=9_007_199_254_740_991))]
     pub seed: Option<u64>,
@@ -39,12 +56,6 @@ pub struct ScriptArgs {
     /// Check the script and show what it would do, without doing it.
     #[arg(long)]
     pub check: bool,
-    /// Show the parameters that the script declares, with their allowed values and meaning, and do nothing else.
-    #[arg(long, conflicts_with = "check")]
-    pub parameters: bool,
-    /// Whether the script's own help is asked for. Set by `help`, since clap's own help knows nothing of scripts.
-    #[arg(skip)]
-    pub help: bool,
     /// How errors and plans are shown: as text, or as one JSON object per line for editors and other programs.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,

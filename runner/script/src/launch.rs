@@ -48,7 +48,7 @@ pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
         }
         Err(failure) => {
             log::debug!("{failure:?}");
-            let shown = match args.format {
+            let shown = match args.run.format {
                 OutputFormat::Text => report::render(&failure, &sources),
                 OutputFormat::Json => report::render_json(&failure, &sources),
             };
@@ -70,7 +70,7 @@ fn quoted(argument: &str) -> String {
 fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Sources>) -> Result<(), Failure> {
     let path = args.script.as_deref().unwrap_or(Path::new(""));
     let read = || read_script(path).map_err(|error| Failure::from(&error));
-    let text = process.interrupt.while_waiting(read)?;
+    let text = args.text.clone().map_or_else(|| process.interrupt.while_waiting(read), Ok)?;
     let name = path.display().to_string();
     sources.keep(&name, &text);
     if args.parameters || args.help {
@@ -85,7 +85,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     }
     let declaration = Arc::new(Declaration::new(overrides(args, process)?));
     let planner =
-        args.check.then(|| Arc::new(Planner::new(&name, run_options(args), Arc::clone(&declaration))));
+        args.run.check.then(|| Arc::new(Planner::new(&name, run_options(args), Arc::clone(&declaration))));
     let runner =
         || runner(args, process, script_record(path, &text), &declaration).with_imports(sources, path);
     let host: Arc<dyn Host> = match &planner {
@@ -96,7 +96,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
         ScriptRun { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = script_run.run(surroundings(process, sources, args))?;
     match planner {
-        Some(planner) if args.format == OutputFormat::Json => {
+        Some(planner) if args.run.format == OutputFormat::Json => {
             process.console.result(&planner.plan_json().to_string());
         }
         Some(planner) => process.console.result(&planner.plan()),
@@ -171,13 +171,13 @@ fn overrides(args: &ScriptArgs, process: &Process) -> Result<Vec<Override>, Fail
 
 fn run_options(args: &ScriptArgs) -> RunOptions {
     RunOptions {
-        parent: args.out.clone(),
-        seed: args.seed,
-        backend: args.backend,
-        onnxruntime: args.onnxruntime.clone(),
-        device: args.device.clone(),
-        threads: args.threads,
-        lanes: args.lanes,
+        parent: args.run.out.clone(),
+        seed: args.run.seed,
+        backend: args.run.backend,
+        onnxruntime: args.run.onnxruntime.clone(),
+        device: args.run.device.clone(),
+        threads: args.run.threads,
+        lanes: args.run.lanes,
     }
 }
 
@@ -203,7 +203,7 @@ fn folder_of(path: &Path) -> PathBuf {
 
 /// Where the script's output goes. It is the script's result, except in a check, where numbers are mocked.
 fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> EngineHooks {
-    let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
+    let (is_check, is_json) = (args.run.check, args.run.format == OutputFormat::Json);
     let is_silent = args.parameters || args.help;
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();

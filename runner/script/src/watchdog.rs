@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use crate::args::ScriptArgs;
+use crate::args::RunArgs;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
@@ -28,7 +28,7 @@ struct Limits {
 }
 
 /// Watches the limits, if there are any, in a thread of its own.
-pub fn start(args: &ScriptArgs, interrupt: &Interrupt, console: &Arc<Console>) -> std::io::Result<()> {
+pub fn start(args: &RunArgs, interrupt: &Interrupt, console: &Arc<Console>) -> std::io::Result<()> {
     let limits = Limits {
         time: args.max_hours.map(|hours| Duration::from_secs_f64(hours * 3600.0)),
         bytes: args.max_disk.map(|size| (size * GIBIBYTE) as u64),

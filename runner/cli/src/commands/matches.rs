@@ -1,0 +1,110 @@
+//! `dc0-run match`: a match between two players, as a script that the command writes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_script::args::{RunArgs, ScriptArgs};
+
+use super::players::{PLAYERS, PlayerOptions, run_name, text};
+use crate::run_script;
+
+/// Who meets, and how.
+#[derive(Debug, Args)]
+#[command(after_help = PLAYERS)]
+pub(super) struct MatchArgs {
+    /// The first player; scores are from its side.
+    #[arg(value_name = "PLAYER")]
+    pub first: String,
+    /// The second player.
+    #[arg(value_name = "PLAYER")]
+    pub second: String,
+    /// Games, with `--sprt` at most; even, because every opening is played with both colours.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub games: u32,
+    /// A sequential test of two differences in Elo, such as 0:10, which ends the match once it is decided.
+    #[arg(long, value_name = "ELO0:ELO1")]
+    pub sprt: Option<String>,
+    /// A book of openings (.epd, .fen, .pgn) [default: 6 random plies].
+    #[arg(long, value_name = "FILE")]
+    pub openings: Option<PathBuf>,
+    /// The name of the run [default: made of the players' names].
+    #[arg(long, value_name = "RUN")]
+    pub name: Option<String>,
+    /// Print the script instead of running it.
+    #[arg(long)]
+    pub script: bool,
+    #[command(flatten)]
+    players: PlayerOptions,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl Command for MatchArgs {
+    const NAME: &'static str = "match";
+    const ABOUT: &'static str =
+        "Play a match between nets, UCI engines and other players; the same command resumes it";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        run_written(&self.text()?, self.script, &self.run, program)
+    }
+}
+
+/// Runs a script that a command has written, or prints it.
+pub(super) fn run_written(
+    script: &str,
+    is_only_shown: bool,
+    run: &RunArgs,
+    program: &Program,
+) -> Result<Exit, Failure> {
+    if is_only_shown {
+        program.console.result(script.trim_end());
+        return Ok(Exit::Done);
+    }
+    let args = ScriptArgs {
+        script: Some(PathBuf::from("command.rhai")),
+        overrides: Vec::new(),
+        params: Vec::new(),
+        parameters: false,
+        help: false,
+        text: Some(script.to_owned()),
+        run: run.clone(),
+    };
+    run_script(&args, program)
+}
+
+impl MatchArgs {
+    fn text(&self) -> Result<String, Failure> {
+        let players = [&self.first, &self.second].map(|player| self.players.expression(player));
+        let [first, second] = players;
+        let own = || format!("match-{}", run_name(&[&self.first, "vs", &self.second]));
+        let name = self.name.clone().unwrap_or_else(own);
+        let mut lines = vec![
+            format!("let run = open_run({});", text(&name)),
+            format!("let first = {};", first?),
+            format!("let second = {};", second?),
+            "run.arena(first, second, #{".to_owned(),
+            format!("    games: {},", self.games),
+            format!("    search: #{{ simulations: {} }},", self.players.simulations),
+        ];
+        if let Some(sprt) = &self.sprt {
+            lines.push(format!("    sprt: {},", sprt_map(sprt)?));
+        }
+        if let Some(file) = &self.openings {
+            lines.push(format!("    openings: {},", text(&file.display().to_string())));
+        }
+        lines.push("});".to_owned());
+        Ok(lines.join("\n") + "\n")
+    }
+}
+
+fn sprt_map(sprt: &str) -> Result<String, Failure> {
+    let wrong = || {
+        let message = format!("--sprt: expected two differences in Elo, such as 0:10, got \"{sprt}\"");
+        Failure::new(Exit::BadInput, message)
+    };
+    let (low, high) = sprt.split_once(':').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
+    Ok(format!("#{{ elo0: {:?}, elo1: {:?} }}", number(low)?, number(high)?))
+}

@@ -1,0 +1,108 @@
+//! Players named on a command line, as expressions of a script.
+
+use clap::Args;
+use dc0_core::arena::baseline;
+use dc0_process::command::Failure;
+use dc0_process::exit::Exit;
+use dc0_runs::net::named;
+
+/// How players that are named plainly play.
+#[derive(Debug, Args)]
+pub(super) struct PlayerOptions {
+    /// Simulations for each move of a net.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub simulations: u32,
+    /// Nodes for each move of a UCI engine [default: 10000, if nothing else limits it].
+    #[arg(long, value_name = "N", group = "limit")]
+    pub nodes: Option<u64>,
+    /// Depth of each search of a UCI engine.
+    #[arg(long, value_name = "N", group = "limit")]
+    pub depth: Option<u32>,
+    /// Seconds for each move of a UCI engine.
+    #[arg(long, value_name = "S", group = "limit")]
+    pub move_time: Option<f64>,
+    /// A clock for each game of a UCI engine: seconds, and what each move adds, such as 10+0.1.
+    #[arg(long, value_name = "S+INC", group = "limit")]
+    pub clock: Option<String>,
+    /// An option of a UCI engine, such as `--option 'Skill Level=0'`.
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    pub options: Vec<String>,
+}
+
+/// What players may be, for help.
+pub(super) const PLAYERS: &str = "A player is a net (NET.safetensors, RUN, RUN:GENERATION, or `shipped` for the net in the program), a player without one \
+(random, greedy, alphabeta-1 to alphabeta-4), a UCI engine by its name or path, or an expression of a script, such as \
+'uci(\"stockfish\", #{ depth: 8, options: #{ Hash: 64 } })' or \
+'player(run.load_network(\"az_small\"), #{ search: #{ simulations: 400 } })'.";
+
+impl PlayerOptions {
+    /// A player as an expression of a script.
+    pub(super) fn expression(&self, player: &str) -> Result<String, Failure> {
+        if player.contains('(') {
+            return Ok(player.to_owned());
+        }
+        if player == "shipped" {
+            return Ok("run.load_network(\"\")".to_owned());
+        }
+        if baseline(player).is_some() {
+            return Ok(text(player));
+        }
+        if player.ends_with(".safetensors") || named(player).is_ok() {
+            return Ok(format!("run.load_network({})", text(player)));
+        }
+        Ok(format!("uci({}, {})", text(player), self.engine()?))
+    }
+
+    /// The limit and options of an engine as a map of a script.
+    fn engine(&self) -> Result<String, Failure> {
+        let limit = match (self.depth, self.move_time, &self.clock) {
+            (Some(depth), ..) => format!("depth: {depth}"),
+            (_, Some(seconds), _) => format!("move_time: {seconds}"),
+            (_, _, Some(clock)) => format!("clock: {}", clock_map(clock)?),
+            _ => format!("nodes: {}", self.nodes.unwrap_or(10_000)),
+        };
+        let options =
+            self.options.iter().map(|option| option_member(option)).collect::<Result<Vec<_>, _>>()?;
+        Ok(match options.as_slice() {
+            [] => format!("#{{ {limit} }}"),
+            options => format!("#{{ {limit}, options: #{{ {} }} }}", options.join(", ")),
+        })
+    }
+}
+
+/// A text as a literal of a script.
+pub(super) fn text(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn refused(what: &str, found: &str) -> Failure {
+    Failure::new(Exit::BadInput, format!("{what}, got \"{found}\""))
+}
+
+fn clock_map(clock: &str) -> Result<String, Failure> {
+    let wrong = || refused("--clock: expected seconds and an increment, such as 10+0.1", clock);
+    let (seconds, increment) = clock.split_once('+').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
+    Ok(format!("#{{ seconds: {:?}, increment: {:?} }}", number(seconds)?, number(increment)?))
+}
+
+/// An option as a member of a script's map: a whole number, true or false, or a text.
+fn option_member(option: &str) -> Result<String, Failure> {
+    let wrong = || refused("--option: expected NAME=VALUE", option);
+    let (name, value) =
+        option.split_once('=').filter(|(name, _)| !name.trim().is_empty()).ok_or_else(wrong)?;
+    let value = match (value.parse::<i64>(), value.parse::<bool>()) {
+        (Ok(number), _) => number.to_string(),
+        (_, Ok(is_set)) => is_set.to_string(),
+        _ => text(value),
+    };
+    Ok(format!("{}: {value}", text(name.trim())))
+}
+
+/// The name of a run for these words: letters, digits and hyphens.
+pub(super) fn run_name(words: &[&str]) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
+    let joined: String = words.join("-").chars().map(plain).collect();
+    let parts: Vec<&str> = joined.split('-').filter(|part| !part.is_empty()).collect();
+    parts.join("-").chars().take(80).collect()
+}
