@@ -26,6 +26,8 @@ param_enum! {
         Crash = "crash",
         /// It did not answer.
         Stall = "stall",
+        /// It resigned by itself.
+        Resigned = "resigned",
     }
 }
 
@@ -62,7 +64,9 @@ impl Ending {
         match self {
             Self::Rules(Reason::PlyCap)
             | Self::Adjudicated(Adjudication::AgreedDraw | Adjudication::Tablebase) => "adjudication",
-            Self::Rules(_) | Self::Adjudicated(Adjudication::Resignation) => "normal",
+            Self::Rules(_)
+            | Self::Adjudicated(Adjudication::Resignation)
+            | Self::Forfeit(Fault::Resigned) => "normal",
             Self::Forfeit(Fault::IllegalMove) => "rules infraction",
             Self::Forfeit(Fault::Time) => "time forfeit",
             Self::Forfeit(Fault::Crash | Fault::Stall) => "abandoned",

@@ -19,6 +19,11 @@ impl Stopwatch {
         self.0.elapsed()
     }
 
+    /// Time from another start to this one; zero if the other was later.
+    pub fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
     /// A stopwatch that started earlier, for tests that depend on time; `None` if that is before the clock's origin.
     pub fn earlier_by(self, time: Duration) -> Option<Self> {
         self.0.checked_sub(time).map(Self)

@@ -1,0 +1,175 @@
+//! A program for tests of opponents: a random mover that speaks UCI, and misbehaves as its first argument says.
+//!
+//! It shares no code with dc0, so that it starts within a millisecond and cannot make the same mistake twice.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "protocols are spoken on standard output")]
+
+use std::fs::File;
+use std::io::{self, BufRead as _, Lines, StdinLock, Write as _};
+use std::process::{Command, exit};
+use std::thread::{sleep, spawn};
+use std::time::Duration;
+
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Position as _};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let mode = args.first().map_or("uci", String::as_str);
+    let number = args.get(1).and_then(|arg| arg.parse().ok());
+    match mode {
+        "crash" => {
+            eprintln!("loading\ncannot open the network file");
+            exit(3);
+        }
+        "abort" => std::process::abort(),
+        "silent" => forever(),
+        "tty" => {
+            if let Err(cause) = File::open("/dev/tty") {
+                eprintln!("cannot open /dev/tty: {cause}");
+                exit(1);
+            }
+            forever();
+        }
+        "garbage" => loop {
+            say("Welcome to Chess 1.0! Your move?");
+            sleep(Duration::from_millis(5));
+        },
+        "endless-line" => loop {
+            print!("{}", "x".repeat(4096));
+        },
+        // Ends neither when asked nor with its input, and has a child that sleeps for some seconds.
+        "stubborn" => {
+            let mut sleeper = Command::new("sleep").arg(&args[1]).spawn().expect("sleep is installed");
+            Uci::new("uci", None).play();
+            let _ = sleeper.wait();
+            forever();
+        }
+        mode => Uci::new(mode, number).play(),
+    }
+}
+
+fn forever() -> ! {
+    loop {
+        sleep(Duration::from_secs(1000));
+    }
+}
+
+/// Writes a line; ends when nobody reads it.
+fn say(line: &str) {
+    let mut output = io::stdout();
+    if writeln!(output, "{line}").and_then(|()| output.flush()).is_err() {
+        exit(0);
+    }
+}
+
+/// A UCI engine.
+struct Uci {
+    mode: String,
+    /// What the mode needs.
+    number: Option<u64>,
+    input: Lines<StdinLock<'static>>,
+    position: Chess,
+    random: u64,
+    searches: u64,
+}
+
+impl Uci {
+    fn new(mode: &str, number: Option<u64>) -> Self {
+        let input = io::stdin().lock().lines();
+        Self { mode: mode.to_owned(), number, input, position: Chess::new(), random: 1, searches: 0 }
+    }
+
+    fn play(&mut self) {
+        if self.mode == "flood" {
+            spawn(|| {
+                loop {
+                    say("info depth 1 currmove e2e4 currmovenumber 1");
+                }
+            });
+        }
+        while let Some(Ok(line)) = self.input.next() {
+            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+            match word {
+                "uci" => introduce(),
+                "isready" if self.mode == "hang" => forever(),
+                "isready" => say("readyok"),
+                "ucinewgame" => self.random = 1,
+                "setoption" if rest == "name Seed value 13" => {
+                    eprintln!("13 brings bad luck");
+                    exit(4);
+                }
+                "position" => self.position = position(rest),
+                "go" => self.search(rest),
+                "quit" => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn search(&mut self, limits: &str) {
+        self.searches += 1;
+        say(&format!("info string {limits}"));
+        say("info depth 3 seldepth 4 multipv 1 score cp 17 nodes 42 nps 1000 pv a1a1");
+        say("info depth 4 score cp 99 upperbound nodes 50");
+        match (self.mode.as_str(), self.number) {
+            ("late", Some(milliseconds)) => sleep(Duration::from_millis(milliseconds)),
+            ("mute", _) => forever(),
+            ("illegal", _) => return say("bestmove e2e5"),
+            ("null", _) => return say("bestmove 0000"),
+            ("none", _) => return say("bestmove (none)"),
+            ("nothing", _) => return say("bestmove"),
+            ("die", Some(search)) if search == self.searches => {
+                eprintln!("out of memory");
+                exit(7);
+            }
+            ("wait-for-stop", _) => {
+                while self.input.next().is_some_and(|line| line.is_ok_and(|line| line != "stop")) {}
+            }
+            _ => {}
+        }
+        let played = self.random_move();
+        say(&format!("bestmove {played} ponder a1a1"));
+        if self.mode == "twice" {
+            say(&format!("bestmove {played}"));
+        }
+    }
+
+    fn random_move(&mut self) -> String {
+        let moves = self.position.legal_moves();
+        // Xorshift (Marsaglia 2003).
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let chosen = &moves[self.random as usize % moves.len()];
+        chosen.to_uci(CastlingMode::Standard).to_string()
+    }
+}
+
+fn introduce() {
+    say("id name Test Engine 1.0");
+    say("id author nobody");
+    say("option name Skill Level type spin default 20 min 0 max 20");
+    say("option name Style type combo default Solid var Solid var Risky");
+    say("option name Seed type string default 1");
+    say("option name Ponder type check default false");
+    say("option name Clear Hash type button");
+    say("uciok");
+}
+
+/// Reads `startpos moves …` or `fen … moves …`.
+fn position(text: &str) -> Chess {
+    let (start, moves) = text.split_once(" moves ").unwrap_or((text, ""));
+    let mut position = match start.strip_prefix("fen ") {
+        Some(fen) => {
+            fen.parse::<Fen>().expect("a FEN").into_position(CastlingMode::Standard).expect("is legal")
+        }
+        None => Chess::new(),
+    };
+    for text in moves.split_whitespace() {
+        let played = text.parse::<UciMove>().expect("a move").to_move(&position).expect("is legal");
+        position.play_unchecked(played);
+    }
+    position
+}

@@ -1,0 +1,120 @@
+//! Why a program cannot be an opponent.
+
+use std::io;
+use std::path::PathBuf;
+
+use dc0_core::params::{ParamErrors, Problem};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use thiserror::Error;
+
+/// Why a program cannot be an opponent.
+#[derive(Debug, Error)]
+pub enum OpponentError {
+    /// There is no command.
+    #[error("expected the name or path of a program, such as \"stockfish\", found an empty text")]
+    NoCommand,
+    /// The command is not installed.
+    #[error("there is no program \"{command}\" in {folders}{hint}")]
+    NotInstalled {
+        /// The command.
+        command: String,
+        /// What to do.
+        hint: String,
+        /// The folders that were searched.
+        folders: String,
+    },
+    /// The file is none that can be started.
+    #[error("{} {what}", path.display())]
+    NoProgram {
+        /// The file.
+        path: PathBuf,
+        /// What it is, and what to do.
+        what: String,
+    },
+    /// A file that decides how the program plays cannot be read.
+    #[error("cannot read {} for its digest: {cause}; expected a file that this account can read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
+    /// The system cannot start the file.
+    #[error("cannot start {}: {cause}{hint}", path.display())]
+    Start {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+        /// What to do, if that is known; may be empty.
+        hint: String,
+    },
+    /// The program ended before it was ready.
+    #[error("{program} {ending}; expected \"{expected}\" in answer to \"{request}\"{hint}")]
+    Ended {
+        /// The program.
+        program: String,
+        /// How it ended and what it wrote.
+        ending: String,
+        /// The answer that was expected.
+        expected: &'static str,
+        /// What it was asked.
+        request: &'static str,
+        /// What to do.
+        hint: String,
+    },
+    /// The program did not answer as its protocol demands.
+    #[error(
+        "{program} {found} within {seconds} s; expected \"{expected}\" in answer to \"{request}\"{hint}; raise `start_timeout` for a \
+         program that starts slowly"
+    )]
+    NotReady {
+        /// The program.
+        program: String,
+        /// What it wrote.
+        found: String,
+        /// `start_timeout`.
+        seconds: f64,
+        /// The answer that was expected.
+        expected: &'static str,
+        /// What it was asked.
+        request: &'static str,
+        /// What to do.
+        hint: String,
+    },
+    /// Wrong parameters, or options that the program does not have.
+    #[error(transparent)]
+    Params(#[from] ParamErrors),
+    /// A file has changed since the opponent was made.
+    #[error(
+        "{} has changed since this match began; run the script again, and games against the new version become a match of their own",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Fault for OpponentError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoCommand
+            | Self::NotInstalled { .. }
+            | Self::NoProgram { .. }
+            | Self::Start { .. }
+            | Self::Params(_) => Exit::BadInput,
+            Self::Unreadable { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Exit::BadInput,
+            Self::Unreadable { .. } => Exit::Storage,
+            Self::Ended { .. } | Self::NotReady { .. } | Self::Changed { .. } => Exit::Failed,
+        }
+    }
+
+    fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Params(errors) => errors.problems(),
+            _ => &[],
+        }
+    }
+}

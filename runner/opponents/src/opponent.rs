@@ -1,0 +1,85 @@
+//! Opponents: programs that were found and identified.
+
+use std::sync::Arc;
+
+use dc0_core::arena::Program;
+use dc0_core::params::Value;
+
+use crate::error::OpponentError;
+use crate::params::{Settings, UciParams};
+use crate::player::{Player, Protocol};
+use crate::setup::Setup;
+use crate::uci::Uci;
+
+/// A program that plays, as a player of matches. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Opponent {
+    setup: Arc<Setup>,
+    start: Start,
+}
+
+/// Starts a program that speaks some protocol.
+type Start = fn(Arc<Setup>) -> Result<Box<dyn Program>, OpponentError>;
+
+impl Opponent {
+    /// A UCI engine, which is started once to learn its name and to check its options.
+    pub fn uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
+        Self::probed::<Uci>("uci", command, params.into())
+    }
+
+    /// A UCI engine that is not started now: for plans. Its file is there, but its name and its options are not known.
+    pub fn planned_uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
+        Self::planned::<Uci>("uci", command, params.into())
+    }
+
+    fn planned<P: Protocol + 'static>(
+        protocol: &'static str,
+        command: &str,
+        settings: Settings,
+    ) -> Result<Self, OpponentError> {
+        Ok(Self { setup: Arc::new(Setup::new(protocol, command, settings)?), start: start::<P> })
+    }
+
+    fn probed<P: Protocol + 'static>(
+        protocol: &'static str,
+        command: &str,
+        settings: Settings,
+    ) -> Result<Self, OpponentError> {
+        let mut setup = Setup::new(protocol, command, settings)?;
+        let (process, _, introduction) = Player::<P>::start(&setup)?;
+        drop(process);
+        setup.introduction = Some(introduction);
+        Ok(Self { setup: Arc::new(setup), start: start::<P> })
+    }
+
+    /// Its name for tables, such as `Stockfish 15.1, Skill Level 0, 1000 nodes`.
+    pub fn name(&self) -> String {
+        self.setup.name()
+    }
+
+    /// The blake3 digest, in hexadecimal, of what determines its games: the program's file, those that its arguments, options and `files`
+    /// name, arguments, options, limit and timeouts. That of a plan is the same, unless the program is started by a script: then what
+    /// the program says of itself counts, too.
+    pub fn digest(&self) -> String {
+        self.setup.digest()
+    }
+
+    /// All that is known of it, for manifests.
+    pub fn identity(&self) -> Value {
+        self.setup.identity()
+    }
+
+    /// Whether its moves are limited by time, so that games depend on the machine.
+    pub fn is_timed(&self) -> bool {
+        self.setup.limit.is_timed()
+    }
+
+    /// Starts the program for games, one after the other. It ends when the result is dropped.
+    pub fn start(&self) -> Result<Box<dyn Program>, OpponentError> {
+        (self.start)(Arc::clone(&self.setup))
+    }
+}
+
+fn start<P: Protocol + 'static>(setup: Arc<Setup>) -> Result<Box<dyn Program>, OpponentError> {
+    Ok(Box::new(Player::<P>::new(setup)?))
+}
