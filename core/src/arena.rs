@@ -3,6 +3,7 @@
 mod adjudication;
 mod baselines;
 mod job;
+mod league;
 mod match_game;
 mod openings;
 mod params;
@@ -15,6 +16,7 @@ pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use job::{Lineup, MakeProgram, Match, Mind, Player};
+pub use league::{LeagueParams, LeagueWeights};
 pub use openings::{Book, BookParams, Duplicate};
 pub use params::{ArenaParams, PlayerParams};
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};

@@ -34,6 +34,8 @@ pub enum Purpose {
     Bootstrap,
     /// One dimension of a sweep trial's point.
     Trial,
+    /// The opponents of a league.
+    League,
 }
 
 impl Purpose {
@@ -51,6 +53,7 @@ impl Purpose {
             Self::RandomPlayer => "random-player",
             Self::Bootstrap => "bootstrap",
             Self::Trial => "trial",
+            Self::League => "league",
         }
     }
 }

@@ -153,7 +153,8 @@ impl Found {
             if moves < Scores::MATE / 2.0 {
                 format!("{sign}M{moves:.0}")
             } else {
-                format!("{:+.2}", score / 100.0)
+                // Adding 0 makes a level score +0.00 instead of -0.00.
+                format!("{:+.2}", score.round() / 100.0 + 0.0)
             }
         });
         let score = match (score, self.depth) {

@@ -84,6 +84,10 @@ enum ReplayError {
          use the dc0-run that made it"
     )]
     Version { step: String, found: u32, known: u32 },
+    #[error(
+        "{step} was played with another program, whose moves are not computed here; run the script again in a new folder to repeat it"
+    )]
+    Program { step: String },
     #[error("this dc0-run knows no player \"{name}\" of {step}; use the dc0-run that made it")]
     UnknownPlayer { step: String, name: String },
     #[error(transparent)]
@@ -106,6 +110,7 @@ impl Fault for ReplayError {
             | Self::NoPly { .. }
             | Self::NoNetwork { .. }
             | Self::UnknownPlayer { .. }
+            | Self::Program { .. }
             | Self::Parameters { .. }
             | Self::Version { .. }
             | Self::Backend(_) => Exit::BadInput,

@@ -48,6 +48,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     steps::register(engine);
     networks::register(engine);
     players::register(engine);
+
     dimensions::register(engine);
     output::register(engine, session);
     forks::register(engine, session);

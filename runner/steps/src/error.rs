@@ -19,6 +19,7 @@ use thiserror::Error;
 use crate::memory::TooLittleMemory;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_process::format::counted;
 use dc0_runs::RunError;
 
 /// A step ended early. Its finished parts are kept, and the same command resumes from there.
@@ -73,8 +74,10 @@ pub enum StepError {
     Book(#[from] TextFileError),
     /// A book with too few openings.
     #[error(
-        "openings: {file} has {openings} of them, and the match has {pairs} pairs; play at most {} games, give a larger book, or set \
-         `repeat: true`, if the players do not always play the same",
+        "openings: {file} has {}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
+         not always play the same",
+        counted(*openings, "opening"),
+        counted(*pairs, "pair"),
         2 * openings
     )]
     FewOpenings {

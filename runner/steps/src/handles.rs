@@ -7,6 +7,7 @@ use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
+use dc0_opponents::Opponent;
 use dc0_runs::Generation;
 
 use crate::files::short_digest;
@@ -84,10 +85,14 @@ pub struct MatchResult(pub Arc<MatchResultFields>);
 /// The fields of a match's result.
 #[derive(Debug, Clone)]
 pub struct MatchResultFields {
+    /// The folder of the run that played it.
+    pub run: Arc<str>,
     /// The first player.
     pub first: String,
     /// The second player.
     pub second: String,
+    /// The tables, relative to the run; none in a plan.
+    pub files: Vec<FileEntry>,
     /// Summary of the match.
     pub summary: Value,
 }
@@ -149,9 +154,33 @@ pub enum Player {
     },
     /// A player without a net.
     Baseline(&'static dyn Baseline),
+    /// Another program.
+    Program(ProgramPlayer),
+}
+
+/// A program that plays.
+#[derive(Debug, Clone)]
+pub struct ProgramPlayer {
+    /// Its name, as rows record it.
+    pub name: String,
+    /// A digest of what determines its games.
+    pub digest: String,
+    /// The program; `None` for a player of an earlier step, which plays no more.
+    pub opponent: Option<Opponent>,
+}
+
+impl From<Opponent> for ProgramPlayer {
+    fn from(opponent: Opponent) -> Self {
+        Self { name: opponent.name(), digest: opponent.digest(), opponent: Some(opponent) }
+    }
 }
 
 impl Player {
+    /// A net with the search of the match.
+    pub fn of(network: Network) -> Self {
+        Self::Network { network, own: Arc::default() }
+    }
+
     /// The baseline with a name; the error lists the names.
     pub fn named(name: &str) -> Result<Self, String> {
         let unknown = || {
@@ -167,6 +196,7 @@ impl Player {
         match self {
             Self::Network { network, own } => labelled(&network.name(), own),
             Self::Baseline(baseline) => baseline.name().to_owned(),
+            Self::Program(program) => program.name.clone(),
         }
     }
 
@@ -175,6 +205,7 @@ impl Player {
         match self {
             Self::Network { network, own } => labelled(short_digest(&network.0.digest), own),
             Self::Baseline(baseline) => baseline.name().to_owned(),
+            Self::Program(program) => program.name.clone(),
         }
     }
 
@@ -182,7 +213,15 @@ impl Player {
     pub fn network(&self) -> Option<&Network> {
         match self {
             Self::Network { network, .. } => Some(network),
-            Self::Baseline(_) => None,
+            Self::Baseline(_) | Self::Program(_) => None,
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn program(&self) -> Option<&ProgramPlayer> {
+        match self {
+            Self::Program(program) => Some(program),
+            Self::Network { .. } | Self::Baseline(_) => None,
         }
     }
 }

@@ -8,7 +8,7 @@ mod search;
 mod self_play;
 mod train;
 
-pub use arena::{Arena, MatchPlayer, MatchSetup, WrapEvaluator};
+pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
 pub use network::summary_members;
 pub use self_play::{SelfPlay, play_shard};
 pub use train::STATE as TRAINING_STATE;

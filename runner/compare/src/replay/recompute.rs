@@ -21,7 +21,7 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
-use dc0_steps::kinds::{Arena, MatchPlayer, MatchSetup, SelfPlay, play_shard};
+use dc0_steps::kinds::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, play_shard};
 use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
 
@@ -99,6 +99,9 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
         let params: ArenaParams = params(&game.step, (Arena::KIND, Arena::VERSION))?;
+        if PLAYERS.iter().any(|player| is_program(&game.step, player)) {
+            return Err(ReplayError::Program { step: game.step.name() });
+        }
         let has_net = PLAYERS.iter().any(|player| is_network(&game.step, player));
         let lineup = Lineup { has_net, has_program: false, is_timed: false };
         (params.games, lineup.shard_games(&params))
@@ -109,12 +112,13 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
 }
 
-/// The names of a match's players among its inputs.
-const PLAYERS: [&str; 2] = ["first", "second"];
-
 /// The digest of the net that a step reads under a name.
 fn network_digest<'a>(step: &'a Step, input: &str) -> Option<&'a str> {
     step.manifest.input(input).filter(|digest| digest.len() == 64)
+}
+
+fn is_program(step: &Step, input: &str) -> bool {
+    step.manifest.input(input).is_some_and(|digest| digest.starts_with(PROGRAM))
 }
 
 fn is_network(step: &Step, input: &str) -> bool {

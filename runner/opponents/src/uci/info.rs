@@ -72,7 +72,9 @@ mod tests {
 
     fn report(lines: &[&str]) -> Report {
         let mut infos = Infos::default();
-        lines.iter().for_each(|line| infos.read(line));
+        for line in lines {
+            infos.read(line);
+        }
         infos.report()
     }
 

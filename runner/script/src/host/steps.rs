@@ -10,7 +10,7 @@ use rhai::{
 use dc0_core::params::Problem;
 use dc0_steps::handles::{Analysis, Network, Player, Window};
 use dc0_steps::kinds::KINDS;
-use dc0_steps::step::{Argument, ArgumentKind, Kind, StepResult};
+use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, StepResult};
 
 use super::ownership;
 use super::session::RunHandle;
@@ -118,6 +118,17 @@ fn cast<T: Clone + Send + Sync + 'static>(value: &Dynamic) -> T {
     value.clone().try_cast().expect("the engine checks types")
 }
 
+/// Does a step.
+fn done(call: &Call<'_>, run: &RunHandle, step: &dyn StepCall) -> Answer<StepResult> {
+    if let Some(cause) = step.conflict() {
+        return Err(call.misuse(cause));
+    }
+    let result = call.run(run.0.host.step(step))?;
+    run.0.add_spent(step.spent(result.summary()));
+    run.0.record(&result);
+    Ok(result)
+}
+
 fn step(
     call: &Call<'_>,
     kind: &'static dyn Kind,
@@ -131,13 +142,7 @@ fn step(
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));
     let (step, _) =
         call.read_with(map, sampling, problems, |name, given| unparsed.params(name, given.clone()))?;
-    if let Some(cause) = step.conflict() {
-        return Err(call.misuse(cause));
-    }
-    let result = call.run(run.0.host.step(&*step))?;
-    run.0.add_spent(step.spent(result.summary()));
-    run.0.record(&result);
-    Ok(match result {
+    Ok(match done(call, run, &*step)? {
         StepResult::Network(network) => Dynamic::from(network),
         StepResult::Games(games) => Dynamic::from(games),
         StepResult::Match(verdict) => Dynamic::from(verdict),

@@ -92,6 +92,20 @@ const AFTER_STEPS: &[Usage] = &[
         "let deeper = player(net, #{ search: #{ simulations: 64 } });",
     ),
     usage(
+        "uci",
+        "uci(command, #{…})",
+        "a player",
+        "A UCI engine, which plays by `nodes`, `depth`, `move_time` or `clock`. It is started once, to learn its name and options.",
+        "if installed(\"stockfish\") != () { print(uci(\"stockfish\", #{ depth: 1, options: #{ Hash: 1 } }).name); }",
+    ),
+    usage(
+        "installed",
+        "installed(command)",
+        "a path, or ()",
+        "Where a program is, by its name or path; () if it is not there.",
+        "let stockfish = installed(\"stockfish\");",
+    ),
+    usage(
         "promote",
         "run.promote(network)",
         "the same net",

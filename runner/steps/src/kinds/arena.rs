@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, Baseline, Book, BookParams, KeepMatchShard, Lineup, Match, MatchShard, MatchSummary,
-    Mind, PlayerParams, Sprt, baseline,
+    self, ArenaParams, Baseline, Book, BookParams, Fault, Forfeit, KeepMatchShard, Lineup, MakeProgram,
+    Match, MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::event::{Event, Observer};
@@ -21,6 +21,7 @@ use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
+use dc0_opponents::Opponent;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
@@ -30,7 +31,7 @@ use crate::estimate::{
     Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, sequential_evaluations,
 };
 use crate::files;
-use crate::handles::{MatchResult, MatchResultFields, Network, Player};
+use crate::handles::{MatchResult, MatchResultFields, Network, Player, ProgramPlayer};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
@@ -44,7 +45,10 @@ pub struct Arena {
 }
 
 /// The names of the players' own parameters, and of the inputs.
-const PLAYERS: [&str; 2] = ["first", "second"];
+pub const PLAYERS: [&str; 2] = ["first", "second"];
+
+/// Precedes a program's digest among the inputs.
+pub const PROGRAM: &str = "program:";
 
 /// The figures of a finished shard.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -77,7 +81,7 @@ impl Step for Arena {
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
         let player = |argument| match argument {
-            Argument::Network(network) => Ok(Player::Network { network, own: Arc::default() }),
+            Argument::Network(network) => Ok(Player::of(network)),
             Argument::Player(player) => Ok(player),
             Argument::Text(name) => Player::named(&name),
             _ => Err(no_matching_form()),
@@ -96,10 +100,21 @@ impl Step for Arena {
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let params: ArenaParams = read(Self::KIND, &manifest.params).map_err(|cause| past.damaged(cause))?;
-        let player = |name, own: PlayerParams| -> Result<Player, RunError> {
-            Ok(match manifest.input(name).and_then(baseline) {
-                Some(baseline) => Player::Baseline(baseline),
-                None => Player::Network { network: past.read(manifest, name)?.clone(), own: Arc::new(own) },
+        let program = |name: &str| {
+            let identity = manifest.summary.member("programs")?.member(name)?;
+            let Value::Text(name) = identity.member("name")? else { return None };
+            Some(name.clone())
+        };
+        let player = |role: &str, own: PlayerParams| -> Result<Player, RunError> {
+            Ok(match (manifest.input(role).and_then(baseline), program(role)) {
+                (Some(baseline), _) => Player::Baseline(baseline),
+                (None, Some(name)) => {
+                    let digest = manifest.input(role).unwrap_or_default().to_owned();
+                    Player::Program(ProgramPlayer { name, digest, opponent: None })
+                }
+                (None, None) => {
+                    Player::Network { network: past.read(manifest, role)?.clone(), own: Arc::new(own) }
+                }
             })
         };
         Ok(Self { players: [player(PLAYERS[0], params.first)?, player(PLAYERS[1], params.second)?] })
@@ -117,6 +132,7 @@ impl Step for Arena {
         let digest = |player: &Player| match player {
             Player::Network { network, .. } => network.0.digest.clone(),
             Player::Baseline(baseline) => baseline.name().to_owned(),
+            Player::Program(program) => format!("{PROGRAM}{}", program.digest),
         };
         let input = |(name, player): (&str, &Player)| Input { name: name.to_owned(), digest: digest(player) };
         let mut inputs: Vec<Input> = PLAYERS.into_iter().zip(&self.players).map(input).collect();
@@ -155,6 +171,7 @@ impl Step for Arena {
         let names = self.players.each_ref().map(Player::row_name);
         let player = |number: usize| match (&self.players[number], &nets[number]) {
             (Player::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
+            (Player::Program(program), _) => MatchPlayer::Program(program),
             (Player::Network { .. }, net) => {
                 let net = net.as_ref().expect("the net of a network is loaded");
                 MatchPlayer::Network { name: &names[number], net }
@@ -181,7 +198,8 @@ impl Step for Arena {
 
     fn result(&self, _: &ArenaParams, output: StepOutput) -> Result<StepResult, StepError> {
         let [first, second] = self.players.each_ref().map(Player::name);
-        let fields = MatchResultFields { first, second, summary: output.summary };
+        let StepOutput { run, files, summary, .. } = output;
+        let fields = MatchResultFields { run, first, second, files, summary };
         Ok(StepResult::Match(MatchResult(Arc::new(fields))))
     }
 
@@ -246,8 +264,28 @@ impl Arena {
         self.players.iter().zip(0..).filter_map(|(player, number)| Some((player.network()?, number)))
     }
 
+    /// What is known of the programs among the players, by their names among the inputs; `None` if there are none.
+    fn programs(&self) -> Option<Value> {
+        let identity = |(role, player): (&str, &Player)| {
+            let program = player.program()?;
+            let identity = program.opponent.as_ref().map_or_else(Value::group, Opponent::identity);
+            let Value::Group(mut members) = identity else { return None };
+            members.insert("name".to_owned(), Value::Text(program.name.clone()));
+            Some((role.to_owned(), Value::Group(members)))
+        };
+        let programs: BTreeMap<String, Value> =
+            PLAYERS.into_iter().zip(&self.players).filter_map(identity).collect();
+        (!programs.is_empty()).then_some(Value::Group(programs))
+    }
+
     fn lineup(&self) -> Lineup {
-        Lineup { has_net: self.networks().next().is_some(), has_program: false, is_timed: false }
+        let programs = || self.players.iter().filter_map(Player::program);
+        let is_timed = |program: &ProgramPlayer| program.opponent.as_ref().is_some_and(Opponent::is_timed);
+        Lineup {
+            has_net: self.networks().next().is_some(),
+            has_program: programs().next().is_some(),
+            is_timed: programs().any(is_timed),
+        }
     }
 
     fn shards(&self, params: &ArenaParams) -> Vec<Shard> {
@@ -278,7 +316,12 @@ impl Arena {
         let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
         let mut summary = arena::summarise(&rows, evaluations);
         summary.sprt = params.sprt.as_ref().map(|sprt| sprt.test(&summary.pentanomial));
-        Ok(Product { files: vec![file], summary: summary.to_value() })
+        let mut summary = summary.to_value();
+        if let Value::Group(members) = &mut summary {
+            members.insert("endings".to_owned(), endings(&rows));
+            members.extend(self.programs().map(|programs| ("programs".to_owned(), programs)));
+        }
+        Ok(Product { files: vec![file], summary })
     }
 
     /// The estimate of a whole match. An opponent without a net needs no evaluations. Two nets have a batch each, with the games in
@@ -357,6 +400,8 @@ pub enum MatchPlayer<'a> {
     },
     /// A player without a net.
     Baseline(&'static dyn Baseline),
+    /// Another program.
+    Program(&'a ProgramPlayer),
 }
 
 /// Wraps a net's evaluator.
@@ -387,6 +432,17 @@ impl MatchSetup<'_> {
         let (make_first, make_second) = (|| make(0), || make(1));
         let makes: [&MakeEvaluator<'_>; 2] = [&make_first, &make_second];
         let tables = [params.search_of(0).open_tablebases()?, params.search_of(1).open_tablebases()?];
+        let start = |player: usize| {
+            let MatchPlayer::Program(program) = players[player] else {
+                unreachable!("only programs are started")
+            };
+            let failed = |detail: String| Forfeit { fault: Fault::Crash, detail };
+            let opponent = program.opponent.as_ref();
+            let opponent = opponent.ok_or_else(|| failed(format!("{} plays no more", program.name)))?;
+            opponent.start().map_err(|cause| failed(cause.to_string()))
+        };
+        let (start_first, start_second) = (|| start(0), || start(1));
+        let starts: [&MakeProgram<'_>; 2] = [&start_first, &start_second];
         let player = |number: usize| match players[number] {
             MatchPlayer::Network { name, .. } => arena::Player {
                 name,
@@ -397,6 +453,13 @@ impl MatchSetup<'_> {
                 },
             },
             MatchPlayer::Baseline(baseline) => arena::Player::baseline(baseline),
+            MatchPlayer::Program(program) => arena::Player {
+                name: &program.name,
+                mind: Mind::Program {
+                    make: starts[number],
+                    is_timed: program.opponent.as_ref().is_some_and(Opponent::is_timed),
+                },
+            },
         };
         let (book, deciding) = (book(params)?, deciding_tables(params)?);
         let players = [player(0), player(1)];
@@ -491,6 +554,15 @@ fn decision(params: &ArenaParams, parts: &BTreeMap<u32, Part>) -> Option<(u32, S
     let prefix = (0..).map_while(|shard| parts.get(&shard));
     let points = prefix.flat_map(|part| &part.half_points).map(|half_points| f64::from(*half_points) / 2.0);
     params.sprt.as_ref()?.decided(points)
+}
+
+/// How many games ended in each way.
+fn endings(rows: &[MatchGameRow]) -> Value {
+    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+    for row in rows {
+        *counts.entry(row.reason.name().to_owned()).or_default() += 1;
+    }
+    Value::Group(counts.into_iter().map(|(name, count)| (name, Value::Int(count))).collect())
 }
 
 /// A player's name as a part of a file's name: letters, digits and a few signs, and not too many.
