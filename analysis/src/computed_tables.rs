@@ -24,7 +24,7 @@ const STEP: [ColumnDef<StepRow>; 7] = [
 ];
 
 /// Figures of steps: the column, its type, and the figure's key in the step's summary.
-const FIGURES: [(&str, &str, &str); 29] = [
+const FIGURES: [(&str, &str, &str); 33] = [
     ("games", "i64", "games"),
     ("positions", "i64", "positions"),
     ("evaluations", "i64", "evaluations"),
@@ -52,6 +52,10 @@ const FIGURES: [(&str, &str, &str); 29] = [
     ("elo", "f64", "elo"),
     ("elo_low", "f64", "elo_low"),
     ("elo_high", "f64", "elo_high"),
+    ("los", "f64", "los"),
+    ("normalized_elo", "f64", "normalized_elo"),
+    ("normalized_elo_low", "f64", "normalized_elo_low"),
+    ("normalized_elo_high", "f64", "normalized_elo_high"),
     ("parameters", "i64", "parameters"),
     ("flops", "f64", "flops"),
 ];

@@ -29,7 +29,6 @@ mod frame;
 mod functions;
 mod questions;
 mod quoting;
-mod rating;
 pub mod report;
 mod rows;
 mod session;

@@ -2,39 +2,50 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::arena::rating::{Estimate, PairResult, Rating, Tally, fit};
 use dc0_core::params::Value;
+use dc0_core::store::MatchGameRow;
 
 use crate::answer::Answer;
 use crate::computed_tables::{ColumnDef, cells, names, text};
 use crate::error::AnalysisError;
-use crate::rating::{PairResult, Rating, ratings};
 use crate::source::RunSource;
 
 /// The name of the table of ratings.
 pub(crate) const RATINGS: &str = "ratings";
 
-const COLUMNS: [ColumnDef<Rated>; 6] = [
-    ("player", "text", |row| text(&row.player)),
-    ("net", "u32", |row| row.net.map_or(Value::None, |net| Value::Int(net.into()))),
-    ("games", "u32", |row| Value::Int(row.games.into())),
+const COLUMNS: [ColumnDef<Row>; 12] = [
+    ("player", "text", |row| text(&row.rated.player)),
+    ("net", "u32", |row| row.rated.net.map_or(Value::None, |net| Value::Int(net.into()))),
+    ("games", "u32", |row| count(row.rated.tally.games())),
+    ("wins", "u32", |row| count(row.rated.tally.wins)),
+    ("draws", "u32", |row| count(row.rated.tally.draws)),
+    ("losses", "u32", |row| count(row.rated.tally.losses)),
+    ("score", "f64", |row| row.rated.tally.score().map_or(Value::None, Value::Float)),
     ("elo", "f64", |row| figure(row, |rating| rating.elo)),
     ("elo_low", "f64", |row| figure(row, |rating| rating.low)),
     ("elo_high", "f64", |row| figure(row, |rating| rating.high)),
+    ("white_advantage", "f64", |row| estimate(row.white_advantage)),
+    ("draw_rate", "f64", |row| estimate(row.draw_rate)),
 ];
 
-fn figure(row: &Rated, figure: fn(&Rating) -> f64) -> Value {
-    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(figure(rating)))
+/// A player with what is fitted for all of its run.
+struct Row {
+    rated: Rated,
+    white_advantage: Option<Estimate>,
+    draw_rate: Option<Estimate>,
 }
 
-/// A pair of games of a match; players are named as in the table of matches.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Pair {
-    pub(crate) first: String,
-    pub(crate) second: String,
-    /// Number of games played, at most two.
-    pub(crate) games: f64,
-    /// The first player's points.
-    pub(crate) points: f64,
+fn count(games: u32) -> Value {
+    Value::Int(games.into())
+}
+
+fn figure(row: &Row, figure: fn(&Rating) -> f64) -> Value {
+    row.rated.rating.as_ref().map_or(Value::None, |rating| Value::Float(figure(rating)))
+}
+
+fn estimate(estimate: Option<Estimate>) -> Value {
+    estimate.map_or(Value::None, |estimate| Value::Float(estimate.value))
 }
 
 /// A player of a run's matches: a net of the run, or a player without a net.
@@ -44,43 +55,57 @@ pub(crate) struct Rated {
     pub(crate) player: String,
     /// The net's number in the run.
     pub(crate) net: Option<u32>,
-    /// Number of games in all matches.
-    pub(crate) games: u32,
+    /// All games of all matches.
+    pub(crate) tally: Tally,
     /// The joint rating; `None` if no chain of matches connects the player to the first net.
     pub(crate) rating: Option<Rating>,
 }
 
-/// All players of some pairs: first the nets by number, then the others. `nets` has the nets' numbers by the first 16 digits of
-/// their digests. Ratings are relative to the first net; if no net played, there are none.
-pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[Pair]) -> Vec<Rated> {
-    let mut games: BTreeMap<&str, f64> = BTreeMap::new();
+/// All players of a run's matches, and what is fitted together with their ratings.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AllRated {
+    /// First the nets by number, then the others by name.
+    pub(crate) players: Vec<Rated>,
+    /// White's advantage in Elo; `None` if nobody is rated.
+    pub(crate) white_advantage: Option<Estimate>,
+    /// How often equal players draw; `None` if nobody is rated.
+    pub(crate) draw_rate: Option<Estimate>,
+}
+
+/// All players of some pairs. `nets` has the nets' numbers by the first 16 digits of their digests. Ratings are relative to the first
+/// net; if no net played, there are none.
+pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[PairResult<String>]) -> AllRated {
+    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     for pair in pairs {
-        *games.entry(&pair.first).or_default() += pair.games;
-        *games.entry(&pair.second).or_default() += pair.games;
+        for (player, tally) in [(&pair.first, pair.tally()), (&pair.second, pair.tally().mirrored())] {
+            let sum = tallies.entry(player).or_default();
+            *sum = *sum + tally;
+        }
     }
-    let player = |(id, games): (&str, f64)| Rated {
+    let player = |(id, tally): (&str, Tally)| Rated {
         player: id.to_owned(),
-        net: nets.get(id).copied(),
-        games: games as u32,
+        net: MatchGameRow::net_of(id).and_then(|(digits, _)| nets.get(digits)).copied(),
+        tally,
         rating: None,
     };
-    let mut players: Vec<Rated> = games.into_iter().map(player).collect();
+    let mut players: Vec<Rated> = tallies.into_iter().map(player).collect();
     players.sort_by_key(|player| (player.net.is_none(), player.net, player.player.clone()));
-    if players.first().is_some_and(|first| first.net.is_some()) {
-        let indices: BTreeMap<&str, usize> =
-            players.iter().enumerate().map(|(index, player)| (player.player.as_str(), index)).collect();
-        let result = |pair: &Pair| PairResult {
-            first: indices[pair.first.as_str()],
-            second: indices[pair.second.as_str()],
-            games: pair.games,
-            points: pair.points,
-        };
-        let results: Vec<PairResult> =
-            pairs.iter().filter(|pair| pair.first != pair.second).map(result).collect();
-        let fitted = ratings(players.len(), 0, &results);
-        players.iter_mut().zip(fitted).for_each(|(player, rating)| player.rating = rating);
+    if players.first().is_none_or(|first| first.net.is_none()) {
+        return AllRated { players, white_advantage: None, draw_rate: None };
     }
-    players
+    let indices: BTreeMap<&str, usize> =
+        players.iter().enumerate().map(|(index, player)| (player.player.as_str(), index)).collect();
+    let numbered = |pair: &PairResult<String>| PairResult {
+        first: indices[pair.first.as_str()],
+        second: indices[pair.second.as_str()],
+        white: pair.white,
+        black: pair.black,
+    };
+    let results: Vec<PairResult> = pairs.iter().map(numbered).collect();
+    let fitted = fit(players.len(), &results, &[(0, 0.0)].into());
+    players.iter_mut().zip(fitted.players).for_each(|(player, rating)| player.rating = rating);
+    let (white_advantage, draw_rate) = (fitted.white_advantage, fitted.draw_rate);
+    AllRated { players, white_advantage, draw_rate }
 }
 
 /// The names and types of the table's own columns.
@@ -88,27 +113,59 @@ pub(crate) fn columns() -> Vec<(&'static str, &'static str)> {
     names(&COLUMNS).collect()
 }
 
-/// The pairs of games of a run's matches.
-pub(crate) const PAIRS: &str = "select first, second, count(*) as games, sum(score) as points from matches \
-    group by \"match\", pair, first, second order by \"match\", pair, first, second";
+/// The pairs of games of runs' matches, each with the first player's results by colour.
+pub(crate) const PAIRS: &str = "select run, \"match\", pair, first, second, \
+    sum(case when first_is_white and score = 1 then 1 else 0 end) as white_wins, \
+    sum(case when first_is_white and score = 0.5 then 1 else 0 end) as white_draws, \
+    sum(case when first_is_white and score = 0 then 1 else 0 end) as white_losses, \
+    sum(case when not first_is_white and score = 1 then 1 else 0 end) as black_wins, \
+    sum(case when not first_is_white and score = 0.5 then 1 else 0 end) as black_draws, \
+    sum(case when not first_is_white and score = 0 then 1 else 0 end) as black_losses \
+    from matches group by run, \"match\", pair, first, second order by run, \"match\", pair, first, second";
+
+/// A pair of games of a match.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MatchPair {
+    pub(crate) run: String,
+    /// The match's number.
+    pub(crate) number: u32,
+    pub(crate) result: PairResult<String>,
+}
+
+/// All pairs of all matches, by run, match and number, from the answer to [`PAIRS`].
+pub(crate) fn pairs(answer: &Answer) -> Result<Vec<MatchPair>, AnalysisError> {
+    let (runs, numbers) = (answer.texts("run")?, answer.numbers("match")?);
+    let (firsts, seconds) = (answer.texts("first")?, answer.texts("second")?);
+    let tallies = |colour: &str| -> Result<Vec<Tally>, AnalysisError> {
+        let column = |result: &str| answer.numbers(&format!("{colour}_{result}"));
+        let (wins, draws, losses) = (column("wins")?, column("draws")?, column("losses")?);
+        let tally = |index: usize| Tally {
+            wins: wins[index] as u32,
+            draws: draws[index] as u32,
+            losses: losses[index] as u32,
+        };
+        Ok((0..answer.len()).map(tally).collect())
+    };
+    let (white, black) = (tallies("white")?, tallies("black")?);
+    let pair = |index: usize| MatchPair {
+        run: runs[index].clone(),
+        number: numbers[index] as u32,
+        result: PairResult {
+            first: firsts[index].clone(),
+            second: seconds[index].clone(),
+            white: white[index],
+            black: black[index],
+        },
+    };
+    Ok((0..answer.len()).map(pair).collect())
+}
 
 /// The rows of the players of a run's matches, from the answer to [`PAIRS`].
 pub(crate) fn rows(run: &RunSource, answer: &Answer) -> Result<Vec<Vec<Value>>, AnalysisError> {
-    Ok(of_run(run, answer)?.iter().map(|player| cells(&COLUMNS, player).collect()).collect())
-}
-
-/// The players of a run's matches.
-fn of_run(run: &RunSource, answer: &Answer) -> Result<Vec<Rated>, AnalysisError> {
-    let (firsts, seconds) = (answer.texts("first")?, answer.texts("second")?);
-    let (games, points) = (answer.numbers("games")?, answer.numbers("points")?);
-    let pair = |index: usize| Pair {
-        first: firsts[index].clone(),
-        second: seconds[index].clone(),
-        games: games[index],
-        points: points[index],
-    };
-    let pairs: Vec<Pair> = (0..answer.len()).map(pair).collect();
-    Ok(rated(&nets(run), &pairs))
+    let results: Vec<PairResult<String>> = pairs(answer)?.into_iter().map(|pair| pair.result).collect();
+    let AllRated { players, white_advantage, draw_rate } = rated(&nets(run), &results);
+    let rows = players.into_iter().map(|rated| Row { rated, white_advantage, draw_rate });
+    Ok(rows.map(|row| cells(&COLUMNS, &row).collect()).collect())
 }
 
 /// The numbers of the nets that a run's finished steps made, by the first 16 digits of their digests.
@@ -122,19 +179,26 @@ fn nets(run: &RunSource) -> BTreeMap<String, u32> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Pair, rated};
+    use dc0_core::arena::rating::{PairResult, Tally};
 
-    fn pair(first: &str, second: &str, points: f64) -> Pair {
-        Pair { first: first.to_owned(), second: second.to_owned(), games: 2.0, points }
+    use super::rated;
+
+    /// A pair of games; the one with White gives the points beyond one.
+    fn pair(first: &str, second: &str, points: f64) -> PairResult<String> {
+        let [mut white, mut black] = [Tally::default(); 2];
+        black.count(points.min(1.0));
+        white.count((points - 1.0).max(0.0));
+        PairResult { first: first.to_owned(), second: second.to_owned(), white, black }
     }
 
     #[test]
     fn ratings_are_relative_to_the_first_net_that_played() {
         let nets: BTreeMap<String, u32> = [("b".to_owned(), 0), ("a".to_owned(), 3)].into();
         let players = rated(&nets, &[pair("a", "b", 1.5), pair("a", "random", 2.0), pair("x", "y", 1.0)]);
+        let players = players.players;
         let names: Vec<&str> = players.iter().map(|player| player.player.as_str()).collect();
         assert_eq!(names, ["b", "a", "random", "x", "y"]);
-        assert_eq!(players.iter().map(|player| player.games).collect::<Vec<_>>(), [2, 4, 2, 2, 2]);
+        assert_eq!(players.iter().map(|player| player.tally.games()).collect::<Vec<_>>(), [2, 4, 2, 2, 2]);
         let elo: Vec<_> = players.iter().map(|player| player.rating.map(|rating| rating.elo)).collect();
         assert!(elo[0] == Some(0.0) && elo[1] > Some(0.0) && elo[2] < elo[1], "{elo:?}");
         assert_eq!(elo[3..], [None, None]);
@@ -142,7 +206,7 @@ mod tests {
 
     #[test]
     fn players_are_not_rated_without_a_net() {
-        let players = rated(&BTreeMap::new(), &[pair("greedy", "random", 2.0)]);
+        let players = rated(&BTreeMap::new(), &[pair("greedy", "random", 2.0)]).players;
         assert!(players.len() == 2 && players.iter().all(|player| player.rating.is_none()));
     }
 }

@@ -9,8 +9,10 @@ mod openings;
 mod params;
 mod play;
 mod program;
+pub mod rating;
 mod score;
 mod sprt;
+mod student;
 
 pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
@@ -21,8 +23,11 @@ pub use openings::{Book, BookParams, Duplicate};
 pub use params::{ArenaParams, PlayerParams};
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
 pub use program::{Answer, Clock, Forfeit, Program};
-pub use score::{EloInterval, MatchSummary, elo_of, interval, pair_points, student, summarise};
+pub use score::{
+    EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,
+};
 pub use sprt::{EloModel, Sprt, SprtParams, Verdict};
+pub use student::student;
 
 #[cfg(test)]
 mod tests;

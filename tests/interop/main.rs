@@ -17,6 +17,7 @@ mod random_endings;
 mod report;
 mod serve;
 mod sql;
+mod strength;
 mod sweeps;
 mod tablebase_probes;
 mod tablebase_search;

@@ -3,11 +3,12 @@
 use super::calibration::{self, Calibration};
 use super::diversity::{Diversity, diversities};
 use super::inputs::{ReportRun, ReportSweep};
-use super::matches::{self, MatchPair, Standing};
+use super::matches::{self, Standing};
 use super::outcomes::{OutcomeCount, outcome_counts};
 use super::steps::{self, Step};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
+use crate::standings::{self, MatchPair};
 
 /// The data that several sections share.
 pub(super) struct Context<'a> {
@@ -45,7 +46,7 @@ impl<'a> Context<'a> {
         database: &'a Database,
         runs: &'a [ReportRun],
     ) -> Result<Self, AnalysisError> {
-        let (steps, pairs) = (steps::steps(database)?, matches::pairs(database)?);
+        let (steps, pairs) = (steps::steps(database)?, standings::pairs(&database.fetch(standings::PAIRS)?)?);
         let standing = |run| matches::standing(run, &steps, &pairs);
         Ok(Self {
             database,

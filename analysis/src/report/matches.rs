@@ -1,24 +1,13 @@
-//! A run's matches: the pairs of games, and the standings by joint rating.
+//! The standings of a run's players by joint rating.
 
 use std::collections::BTreeMap;
 
+use dc0_core::arena::rating::{Estimate, PairResult, Rating, Tally};
+use dc0_core::store::MatchGameRow;
+
 use super::inputs::ReportRun;
 use super::steps::{Spent, Step};
-use crate::database::Database;
-use crate::error::AnalysisError;
-use crate::rating::Rating;
-use crate::standings::{Pair, Rated, rated};
-
-/// A pair of games of a match.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct MatchPair {
-    pub(super) run: String,
-    pub(super) number: u32,
-    pub(super) first: String,
-    pub(super) second: String,
-    pub(super) games: f64,
-    pub(super) points: f64,
-}
+use crate::standings::{MatchPair, Rated, rated};
 
 /// A player of a run's matches: a net of the run, or a player without a net.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +20,8 @@ pub(super) struct Player {
     pub(super) generation: Option<u32>,
     /// The run's cost up to its making.
     pub(super) spent: Spent,
+    /// All its games in matches.
+    pub(super) tally: Tally,
     /// The joint rating; `None` if no chain of matches connects the player to the first net.
     pub(super) rating: Option<Rating>,
 }
@@ -41,6 +32,10 @@ pub(super) struct Standing {
     pub(super) run: String,
     /// The first one is the anchor of the ratings: the first of the run's nets that played a match.
     pub(super) players: Vec<Player>,
+    /// White's advantage in Elo.
+    pub(super) white_advantage: Option<Estimate>,
+    /// How often equal players draw.
+    pub(super) draw_rate: Option<Estimate>,
 }
 
 impl Standing {
@@ -57,62 +52,40 @@ impl Player {
     }
 }
 
-/// All pairs of all matches.
-pub(super) fn pairs(database: &Database) -> Result<Vec<MatchPair>, AnalysisError> {
-    let statement = "select run, \"match\", pair, first, second, count(*) as games, sum(score) as points from matches \
-        group by run, \"match\", pair, first, second order by run, \"match\", pair";
-    let answer = database.fetch(statement)?;
-    let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
-    let (numbers, games, points) =
-        (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);
-    let row = |index: usize| MatchPair {
-        run: runs[index].clone(),
-        number: numbers[index] as u32,
-        first: firsts[index].clone(),
-        second: seconds[index].clone(),
-        games: games[index],
-        points: points[index],
-    };
-    Ok((0..answer.len()).map(row).collect())
-}
-
 /// The standing of a run's players; `None` if no net played a match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
-    let run_pairs: Vec<Pair> =
-        pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::to_pair).collect();
+    let of_run = pairs.iter().filter(|pair| pair.run == run.name);
+    let results: Vec<PairResult<String>> = of_run.map(|pair| pair.result.clone()).collect();
     let nets: BTreeMap<&str, &Step> = steps
         .iter()
         .filter(|step| step.run == run.name && step.makes_net())
         .map(|step| (step.network.as_str(), step))
         .collect();
     let numbers = nets.iter().filter_map(|(id, step)| Some(((*id).to_owned(), step.number?))).collect();
-    let rated = rated(&numbers, &run_pairs);
-    rated.first()?.net?;
+    let all = rated(&numbers, &results);
+    all.players.first()?.net?;
+    let (white_advantage, draw_rate) = (all.white_advantage, all.draw_rate);
     let players =
-        rated.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();
-    Some(Standing { run: run.name.clone(), players })
+        all.players.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();
+    Some(Standing { run: run.name.clone(), players, white_advantage, draw_rate })
 }
 
 fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
+    let own = MatchGameRow::net_of(&rated.player).and_then(|(_, own)| own);
+    if let (Some(net), Some(own)) = (rated.net, own) {
+        // A net with a search of its own is none of the generations.
+        let id = format!("{net:04}@{own}");
+        let spent = Spent::default();
+        return Player { net: None, generation: None, spent, tally: rated.tally, rating: rated.rating, id };
+    }
     let id = rated.player;
     let promoted = |(_, digest): &&(u32, String)| digest.starts_with(&id) || *digest == id;
     Player {
         net: rated.net,
         generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
         spent: step.map_or(Spent::default(), |step| step.spent),
+        tally: rated.tally,
         rating: rated.rating,
         id,
-    }
-}
-
-impl MatchPair {
-    /// The pair without its run and match.
-    fn to_pair(&self) -> Pair {
-        Pair {
-            first: self.first.clone(),
-            second: self.second.clone(),
-            games: self.games,
-            points: self.points,
-        }
     }
 }

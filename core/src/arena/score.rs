@@ -4,10 +4,15 @@
 //! model, as in fishtest). Few pairs, or pairs with equal results, underestimate the variance. So the interval uses Student's t
 //! distribution, and one virtual pair is added, half of it won and half of it lost 2–0 (as Agresti and Coull 1998 add outcomes to
 //! proportions). It covers the true score in at least 95 of 100 matches, however short; a single pair shows nothing.
+//!
+//! Normalised Elo is the score's distance from ½ in standard deviations of a game, 800 / ln 10 for each (Van den Bergh, "Normalized Elo
+//! Practical", <https://hardy.uhasselt.be/Fishtest>; fastchess, `elo_pentanomial.cpp`). Its interval includes the uncertainty of the
+//! deviation.
 
 use std::collections::BTreeMap;
 
-use super::sprt::Sprt;
+use super::sprt::{NORMALIZED_ELO, SCORES, Sprt};
+use super::student::{student, student_below};
 use crate::params::Value;
 use crate::store::MatchGameRow;
 
@@ -33,18 +38,23 @@ pub struct MatchSummary {
     pub score_high: f64,
     /// Pairs by the first player's points: 0, ½, 1, 1½, 2.
     pub pentanomial: [u32; 5],
+    /// The likelihood of superiority, in [0, 1].
+    pub los: f64,
+    /// The normalised Elo difference.
+    pub normalized: EloInterval,
     /// The sequential test, if the match has one.
     pub sprt: Option<Sprt>,
     /// Evaluations that searches requested.
     pub evaluations: u64,
 }
 
-/// An Elo difference with its 95 % interval; each bound is `None` if its score is 0 or 1, which no difference predicts.
+/// An Elo difference with its 95 % interval; each figure is `None` where there is none: for Elo at a score of 0 or 1, which no
+/// difference predicts; for normalised Elo also where nothing bounds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EloInterval {
     /// The lower end.
     pub low: Option<f64>,
-    /// The difference that predicts the score.
+    /// The difference.
     pub elo: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
@@ -72,6 +82,8 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
         score_low: low.min(score),
         score_high: high.max(score),
         pentanomial,
+        los: superiority(&pentanomial),
+        normalized: normalized(&pentanomial),
         sprt: None,
         evaluations,
     }
@@ -98,34 +110,109 @@ fn pentanomial(rows: &[MatchGameRow]) -> [u32; 5] {
 
 /// The 95 % interval of the mean score of a game, by the points of pairs; [0, 1] if no pair is finished.
 pub fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
-    let pairs = pentanomial.iter().sum::<u32>() as usize;
+    let pairs = count(pentanomial);
     if pairs == 0 {
         return (0.0, 1.0);
     }
+    let moments = Moments::of(&with_virtual_pair(pentanomial));
+    let margin = student(pairs) * moments.error();
+    ((moments.mean - margin).max(0.0), (moments.mean + margin).min(1.0))
+}
+
+/// The likelihood of superiority: how sure it is that the first player's expected score is above ½, by Student's distribution with one
+/// virtual pair; ½ if no pair is finished. fastchess and fishtest use the normal distribution without a virtual pair, which is too
+/// sure after few pairs.
+pub fn superiority(pentanomial: &[u32; 5]) -> f64 {
+    let pairs = count(pentanomial);
+    if pairs == 0 {
+        return 0.5;
+    }
+    let moments = Moments::of(&with_virtual_pair(pentanomial));
+    student_below((moments.mean - 0.5) / moments.error(), pairs)
+}
+
+/// The normalised Elo difference with its 95 % interval. The figure itself is missing if all pairs ended alike and not level, since no
+/// deviation was seen.
+///
+/// The interval is that of the estimate's asymptotic variance, (1 − γt + (κ − 1) t² / 4) / pairs for t = (mean − ½) / deviation and the
+/// skewness γ and kurtosis κ of the pairs' points. It never excludes more than the score's interval does: a pair's deviation is at most
+/// √(mean (1 − mean)). Where that interval reaches 0 or 1, at which pairs do not deviate, nothing bounds it.
+pub fn normalized(pentanomial: &[u32; 5]) -> EloInterval {
+    let none = EloInterval { low: None, elo: None, high: None };
+    let pairs = count(pentanomial);
+    if pairs == 0 {
+        return none;
+    }
+    let found = Moments::of(&pentanomial.map(f64::from));
+    let elo = match (found.mean - 0.5, found.variance) {
+        (0.0, _) => Some(0.0),
+        (_, 0.0) => None,
+        (excess, variance) => Some(normalized_of(excess / variance.sqrt())),
+    };
+    let moments = Moments::of(&with_virtual_pair(pentanomial));
+    let t = (moments.mean - 0.5) / moments.variance.sqrt();
+    let relative = 1.0 - moments.skewness * t + (moments.kurtosis - 1.0) * t * t / 4.0;
+    let margin = student(pairs) * (relative.max(0.0) / moments.total).sqrt();
+    // The least that a score beyond ½ can mean, in deviations.
+    let least = |score: f64| (score - 0.5) / (score * (1.0 - score)).sqrt();
+    let (score_low, score_high) = interval(pentanomial);
+    let low = if score_low > 0.5 { (t - margin).max(least(score_low)) } else { t - margin };
+    let high = if score_high < 0.5 { (t + margin).min(least(score_high)) } else { t + margin };
+    let low = (score_low > 0.0).then(|| normalized_of(low));
+    let high = (score_high < 1.0).then(|| normalized_of(high));
+    EloInterval {
+        low: low.map(|low| elo.map_or(low, |elo| low.min(elo))),
+        elo,
+        high: high.map(|high| elo.map_or(high, |elo| high.max(elo))),
+    }
+}
+
+/// Normalised Elo of a number of standard deviations of a pair's mean score.
+fn normalized_of(deviations: f64) -> f64 {
+    deviations / std::f64::consts::SQRT_2 * NORMALIZED_ELO
+}
+
+fn count(pentanomial: &[u32; 5]) -> usize {
+    pentanomial.iter().sum::<u32>() as usize
+}
+
+fn with_virtual_pair(pentanomial: &[u32; 5]) -> [f64; 5] {
     let mut counts = pentanomial.map(f64::from);
     counts[0] += VIRTUAL_PAIRS / 2.0;
     counts[4] += VIRTUAL_PAIRS / 2.0;
-    let total: f64 = counts.iter().sum();
-    let mean_of = |function: &dyn Fn(f64) -> f64| -> f64 {
-        let scores = [0.0, 0.25, 0.5, 0.75, 1.0];
-        counts.iter().zip(scores).map(|(count, score)| count * function(score)).sum::<f64>() / total
-    };
-    let mean = mean_of(&|score| score);
-    let variance = mean_of(&|score| (score - mean).powi(2));
-    let margin = student(pairs) * (variance / total).sqrt();
-    ((mean - margin).max(0.0), (mean + margin).min(1.0))
+    counts
 }
 
-/// The 97.5 % quantile of Student's t distribution: tabulated up to 30 degrees of freedom, approximated beyond.
-pub fn student(degrees: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
-    ];
-    let known = degrees.checked_sub(1).and_then(|row| TABLE.get(row));
-    // Cornish and Fisher's expansion in 1/degrees.
-    known.copied().unwrap_or_else(|| 1.959_964 + 2.372 / degrees as f64 + 2.82 / (degrees as f64).powi(2))
+/// Moments of a pair's mean score.
+struct Moments {
+    /// Number of pairs.
+    total: f64,
+    mean: f64,
+    variance: f64,
+    /// 0 where the variance is 0, like the kurtosis.
+    skewness: f64,
+    kurtosis: f64,
+}
+
+impl Moments {
+    fn of(counts: &[f64; 5]) -> Self {
+        let total: f64 = counts.iter().sum();
+        let mean_of = |function: &dyn Fn(f64) -> f64| -> f64 {
+            counts.iter().zip(SCORES).map(|(count, score)| count * function(score)).sum::<f64>() / total
+        };
+        let mean = mean_of(&|score| score);
+        let variance = mean_of(&|score| (score - mean).powi(2));
+        let standard = |power| {
+            let moment = mean_of(&|score| (score - mean).powi(power));
+            if variance > 0.0 { moment / variance.powf(0.5 * f64::from(power)) } else { 0.0 }
+        };
+        Self { total, mean, variance, skewness: standard(3), kurtosis: standard(4) }
+    }
+
+    /// The standard error of the mean.
+    fn error(&self) -> f64 {
+        (self.variance / self.total).sqrt()
+    }
 }
 
 impl MatchSummary {
@@ -150,6 +237,10 @@ impl MatchSummary {
             ("elo", elo_or_none(elo)),
             ("elo_low", elo_or_none(low)),
             ("elo_high", elo_or_none(high)),
+            ("los", Value::Float(self.los)),
+            ("normalized_elo", elo_or_none(self.normalized.elo)),
+            ("normalized_elo_low", elo_or_none(self.normalized.low)),
+            ("normalized_elo_high", elo_or_none(self.normalized.high)),
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
             ("sprt", self.sprt.as_ref().map_or(Value::None, Sprt::to_value)),
             ("evaluations", Value::Int(self.evaluations as i64)),

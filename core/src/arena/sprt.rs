@@ -131,10 +131,10 @@ impl Sprt {
 const MISSING: f64 = 1e-3;
 
 /// Normalised Elo of one standard deviation of a game.
-const NORMALIZED_ELO: f64 = 800.0 / std::f64::consts::LN_10;
+pub(super) const NORMALIZED_ELO: f64 = 800.0 / std::f64::consts::LN_10;
 
 /// A game's mean score in a pair, by the pair's points.
-const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+pub(super) const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// The expected score of a difference in Elo.
 fn score_of(elo: f64) -> f64 {

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use super::{
     ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player, PlayerParams,
-    baseline, elo_of, play, student, summarise,
+    baseline, elo_of, normalized, play, summarise, superiority,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -269,9 +269,57 @@ fn intervals_have_their_coverage_however_short_the_match() {
 }
 
 #[test]
-fn students_quantiles_continue_their_table() {
-    // 2.0395 at 31 and 1.9799 at 120 degrees of freedom.
-    assert!((student(31) - 2.0395).abs() < 1e-3 && (student(120) - 1.9799).abs() < 1e-3);
+fn superiority_and_normalised_elo_worked_by_hand() {
+    // Ten pairs: mean ½ + 0.05, variance 0.0475 about it (0.25² · 4 + 0.5² · 2 is 0.75; less 10 · 0.05², by 10).
+    let pentanomial = [1, 1, 4, 3, 1];
+    let EloInterval { low, elo, high } = normalized(&pentanomial);
+    let by_hand = 0.05 / (2.0 * (0.075_f64 - 0.0025)).sqrt() * 800.0 / std::f64::consts::LN_10;
+    assert!((elo.unwrap() - by_hand).abs() < 1e-9, "{elo:?} {by_hand}");
+    assert!(low.unwrap() < -100.0 && high.unwrap() > 200.0, "{low:?} {high:?}");
+    assert!((0.6..0.75).contains(&superiority(&pentanomial)), "{}", superiority(&pentanomial));
+    // Exchanging the players mirrors both.
+    let mirrored = normalized(&[1, 3, 4, 1, 1]);
+    assert!(
+        (mirrored.low.unwrap() + high.unwrap()).abs() < 1e-9
+            && (mirrored.elo.unwrap() + by_hand).abs() < 1e-9
+    );
+    assert!((superiority(&[1, 3, 4, 1, 1]) + superiority(&pentanomial) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn superiority_and_normalised_elo_never_say_less_than_was_played() {
+    let all = |result: usize, pairs: u32| {
+        let mut pentanomial = [0; 5];
+        pentanomial[result] = pairs;
+        (superiority(&pentanomial), normalized(&pentanomial))
+    };
+    assert_eq!(all(0, 0), (0.5, EloInterval { low: None, elo: None, high: None }));
+    assert_eq!(all(2, 1), (0.5, EloInterval { low: None, elo: Some(0.0), high: None }));
+    let (los, won) = all(4, 200);
+    assert!(los > 0.999_999 && los <= 1.0 && won.elo.is_none() && won.high.is_none(), "{los} {won:?}");
+    assert!(won.low.is_some_and(|low| low > 500.0), "{won:?}");
+    let (los, lost) = all(0, 200);
+    assert!((0.0..1e-6).contains(&los) && lost.high.is_some_and(|high| high < -500.0), "{los} {lost:?}");
+    let (los, level) = all(2, 200);
+    assert!(los == 0.5 && level.elo == Some(0.0), "{los} {level:?}");
+    assert!(level.low.unwrap() < -20.0 && level.high.unwrap() > 20.0, "{level:?}");
+    // Every match of up to six pairs.
+    for a in 0..7 {
+        for b in 0..7 - a {
+            for c in 0..7 - a - b {
+                for d in 0..7 - a - b - c {
+                    let pentanomial = [a, b, c, d, 6 - a - b - c - d];
+                    let (los, EloInterval { low, elo, high }) =
+                        (superiority(&pentanomial), normalized(&pentanomial));
+                    assert!((0.0..=1.0).contains(&los), "{pentanomial:?}: {los}");
+                    let finite = [low, elo, high].iter().flatten().all(|elo| elo.is_finite());
+                    let ordered = low.zip(elo).is_none_or(|(low, elo)| low <= elo)
+                        && elo.zip(high).is_none_or(|(elo, high)| elo <= high);
+                    assert!(finite && ordered, "{pentanomial:?}: {low:?} {elo:?} {high:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

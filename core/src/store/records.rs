@@ -56,6 +56,17 @@ pub struct MatchGameRow {
     pub detail: String,
 }
 
+impl MatchGameRow {
+    /// The first 16 digits of the digest of a player's net, given the player's name in a row, and what the player is called besides, if
+    /// it has a search of its own; `None` for a player without a net.
+    pub fn net_of(player: &str) -> Option<(&str, Option<&str>)> {
+        let (digits, own) =
+            player.split_once('@').map_or((player, None), |(digits, own)| (digits, Some(own)));
+        let is_digest = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_digest.then_some((digits, own))
+    }
+}
+
 /// Means over some consecutive updates of a training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingRow {

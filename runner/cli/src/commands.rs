@@ -8,6 +8,7 @@ mod export;
 mod inspect;
 mod matches;
 mod players;
+mod rate;
 mod sql;
 
 use dc0_process::command::{Entry, entry};
@@ -24,6 +25,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<dc0_engine::analysis::AnalysisArgs>(),
     entry::<dc0_web::report::ReportArgs>(),
     entry::<matches::MatchArgs>(),
+    entry::<rate::RateArgs>(),
     entry::<dc0_engine::play::PlayArgs>(),
     entry::<dc0_lsp::LspArgs>(),
     entry::<dc0_compare::diff::DiffArgs>(),

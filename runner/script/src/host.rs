@@ -3,11 +3,13 @@
 mod dimensions;
 mod fields;
 mod forks;
+mod league;
 mod networks;
 mod no_run;
 mod output;
 mod ownership;
 mod players;
+mod rating;
 mod run;
 mod session;
 mod steps;
@@ -48,6 +50,8 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     steps::register(engine);
     networks::register(engine);
     players::register(engine);
+    league::register(engine);
+    rating::register(engine);
 
     dimensions::register(engine);
     output::register(engine, session);

@@ -1,15 +1,19 @@
 //! The handles that scripts get and pass on. They are small, shared and immutable.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
+use dc0_core::arena::rating::{PairResult, Tally};
 use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
-use dc0_core::store::FileEntry;
+use dc0_core::store::{FileEntry, MatchGameRow, read_entry};
 use dc0_opponents::Opponent;
 use dc0_runs::Generation;
 
+use crate::error::StepError;
 use crate::files::short_digest;
 
 /// A stored net.
@@ -95,6 +99,26 @@ pub struct MatchResultFields {
     pub files: Vec<FileEntry>,
     /// Summary of the match.
     pub summary: Value,
+}
+
+impl MatchResult {
+    /// The games of each pair, by the players' names; none of a match that is only planned.
+    pub fn pairs(&self) -> Result<Vec<PairResult<String>>, StepError> {
+        let mut pairs: BTreeMap<u32, PairResult<String>> = BTreeMap::new();
+        for file in &self.0.files {
+            for row in read_entry::<MatchGameRow>(Path::new(&*self.0.run), file)? {
+                let pair = pairs.entry(row.pair).or_insert_with(|| PairResult {
+                    first: self.0.first.clone(),
+                    second: self.0.second.clone(),
+                    white: Tally::default(),
+                    black: Tally::default(),
+                });
+                let own = if row.first_is_white { &mut pair.white } else { &mut pair.black };
+                own.count(row.score);
+            }
+        }
+        Ok(pairs.into_values().collect())
+    }
 }
 
 /// Searches of given positions.

@@ -4,14 +4,15 @@ use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesSty
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
-use crate::report::matches::MatchPair;
 use crate::report::section::{Part, Section, Table, drawn};
 use crate::report::steps::Step;
+use crate::standings::MatchPair;
 
 pub(super) const SECTION: Section = Section {
     id: "matches",
     title: "Matches",
-    about: "The result of each match, with 95 % intervals from its game pairs, and whether the candidate was promoted.",
+    about: "The result of each match, with 95 % intervals from its game pairs, the likelihood that the first player is superior (LOS), and \
+        whether the candidate was promoted.",
     reads: &["generations", "matches", "record", "steps"],
     no_data: |_| "no match is finished",
     parts,
@@ -59,6 +60,9 @@ fn table(context: &Context<'_>, run: &ReportRun) -> Option<Table> {
         "95 % interval",
         "Elo",
         "95 % interval",
+        "LOS",
+        "normalised Elo",
+        "95 % interval",
         "outcome",
     ];
     let title =
@@ -79,7 +83,7 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
     let interval = |low: Option<String>, high: Option<String>| {
         format!("{} to {}", low.unwrap_or_else(|| "−∞".to_owned()), high.unwrap_or_else(|| "∞".to_owned()))
     };
-    let candidate = player(&pair.first).filter(|_| is_candidate(context, pair));
+    let candidate = player(&pair.result.first).filter(|_| is_candidate(context, pair));
     let candidate = candidate.filter(|_| run.is_gated());
     let outcome = match candidate.map(|player| (player.net, player.generation)) {
         Some((Some(_), Some(generation))) => format!("promoted to generation {generation}"),
@@ -89,13 +93,16 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
     let is_rejected = outcome == "not promoted";
     let cells = vec![
         format!("{number:04}"),
-        name(&pair.first),
-        name(&pair.second),
+        name(&pair.result.first),
+        name(&pair.result.second),
         format!("+{} ={} −{}", count("wins"), count("draws"), count("losses")),
         share("score"),
         format!("{} to {}", share("score_low"), share("score_high")),
         elo("elo").unwrap_or_else(|| "unbounded".to_owned()),
         interval(elo("elo_low"), elo("elo_high")),
+        step.figure("los").map_or_else(|| "–".to_owned(), |los| format!("{:.1} %", 100.0 * los)),
+        elo("normalized_elo").unwrap_or_else(|| "–".to_owned()),
+        interval(elo("normalized_elo_low"), elo("normalized_elo_high")),
         outcome,
     ];
     Some((is_rejected, cells))
@@ -104,5 +111,5 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
 /// Whether the first player of a match had played no match before, as a candidate has not.
 fn is_candidate(context: &Context<'_>, pair: &MatchPair) -> bool {
     let mut before = context.pairs.iter().filter(|other| other.run == pair.run && other.number < pair.number);
-    before.all(|other| other.first != pair.first && other.second != pair.first)
+    before.all(|other| other.result.first != pair.result.first && other.result.second != pair.result.first)
 }

@@ -41,21 +41,36 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         let charts: Vec<(String, Chart)> = charts.filter(|(_, chart)| !chart.is_empty()).collect();
         parts.push(Part::Choice("Elo by".to_owned(), charts));
         parts.extend(context.standings.iter().map(|standing| Part::Table(table(context, standing))));
+        parts.extend(
+            context.standings.iter().filter_map(|standing| fitted(context, standing)).map(Part::Text),
+        );
         parts.push(Part::Folded("How ratings are computed".to_owned(), METHOD.to_owned()));
         parts.extend(budgets(context).map(Part::Text));
     }
     Ok(parts)
 }
 
-const METHOD: &str = "Players are rated jointly by the model of Bradley and Terry (1952): the expected score of i against j is \
-1 / (1 + 10^((Rj − Ri) / 400)), a draw being half a point. The ratings maximise the likelihood of all games of the run at once, \
-since averages along a chain of matches inflate. Every two players that met get one extra drawn game, as in BayesElo \
-(Coulom 2008), so that a match won outright gives a finite rating. Intervals are those of the difference to the anchor, the \
-run's first net that played a match. They use the sandwich covariance (White 1982) with the two games of an opening as one \
-cluster; the variance of the G pairs of two players is multiplied by G / (G − 1), and where the pairs show none it is at least \
-the model's. Each run has its own anchor, so ratings of different runs can be compared only as far as the anchors are alike. \
-Ratings from self-play say little about strength against other opponents; players without a net, such as greedy, are external \
-references.";
+const METHOD: &str = "Players are rated jointly by the model of Bradley and Terry (1952) with White's advantage A: the expected score of \
+i with White against j is 1 / (1 + 10^((Rj − Ri − A) / 400)), a draw being half a point. Draws follow from the expected score and the \
+draw rate of equal players (Davidson 1970). The ratings maximise the likelihood of the points of all games of the run at once, since \
+averages along a chain of matches inflate. Every player gets half a drawn game, spread over its opponents as its games are, and so do \
+they (the virtual draws of BayesElo, Coulom 2008), so that a match won outright gives a finite rating. Intervals are those of the \
+difference to the anchor, the run's first net that played a match. They use the sandwich covariance (White 1982) with the two games \
+of an opening as one cluster, corrected for what the fit has taken up of each cluster (Mancl and DeRouen 2001), and Student's \
+quantile. Each run has its own anchor, so ratings of different runs can be compared only as far as the anchors are alike. Ratings from \
+self-play say little about strength against other opponents; players without a net, such as greedy, are external references.";
+
+/// White's advantage and the draw rate, which are fitted with the ratings.
+fn fitted(context: &Context<'_>, standing: &Standing) -> Option<String> {
+    let (white, draws) = (standing.white_advantage?, standing.draw_rate?);
+    let of = if context.runs.len() > 1 { format!(" of {}", standing.run) } else { String::new() };
+    let white = format!("{:+.0} Elo ({})", white.value, signed(white.low, white.high)).replace('-', "−");
+    let [draw, low, high] =
+        [draws.value, draws.low, draws.high].map(|share| format!("{:.0} %", 100.0 * share));
+    Some(format!(
+        "In the matches{of}, White's advantage is {white}, and equal players draw {draw} of their games ({low} to {high})."
+    ))
+}
 
 fn elo(context: &Context<'_>, (id, label, x): &XAxis) -> Chart {
     let many = context.runs.len() > 1;
@@ -117,12 +132,14 @@ fn reference_players(context: &Context<'_>) -> Vec<Reference> {
 }
 
 /// The columns of the table; the last one is shown if nets ran on a device other than the CPU.
-const HEAD: [&str; 12] = [
+const HEAD: [&str; 14] = [
     "player",
     "generation",
     "Elo",
     "95 % interval",
     "match games",
+    "wins, draws, losses",
+    "score",
     "time",
     "games",
     "positions",
@@ -162,7 +179,9 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
             player.generation.map_or_else(dash, |generation| generation.to_string()),
             rating,
             interval,
-            short(player.rating.map_or(0.0, |rating| rating.games)),
+            short(f64::from(player.tally.games())),
+            format!("+{} ={} −{}", player.tally.wins, player.tally.draws, player.tally.losses),
+            player.tally.score().map_or_else(dash, |score| format!("{score:.3}")),
             if_net(super::speed::duration(player.spent.seconds)),
             if_net(short(player.spent.games)),
             if_net(short(player.spent.positions)),

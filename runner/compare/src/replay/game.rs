@@ -77,7 +77,8 @@ fn match_game(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, S
 
 /// A player's name: tables name nets by the first digits of their digest, which becomes the net's step.
 fn player(run: &Loaded, name: &str) -> String {
-    let is_it = |step: &&Step| step.manifest.files.iter().any(|entry| entry.blake3.starts_with(name));
+    let Some((digits, _)) = MatchGameRow::net_of(name) else { return name.to_owned() };
+    let is_it = |step: &&Step| step.manifest.files.iter().any(|entry| entry.blake3.starts_with(digits));
     run.steps.iter().find(is_it).map_or_else(|| name.to_owned(), |step| format!("{} ({name})", step.name()))
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use dc0_core::arena::rating::PairResult;
 use dc0_core::durable;
 use dc0_core::params::Value;
 use rhai::EvalAltResult;
@@ -14,7 +15,8 @@ use crate::report;
 use dc0_process::exit::Exit;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Spent;
-use dc0_steps::handles::{Fields, Games, Network};
+use dc0_steps::StepError;
+use dc0_steps::handles::{Fields, Games, MatchResult, Network};
 use dc0_steps::host::{Host, PastEvent, RunInfo};
 use dc0_steps::step::StepResult;
 use dc0_steps::table::Table;
@@ -51,6 +53,12 @@ pub(super) struct Progress {
     pub(super) best: Option<Network>,
     /// The number of promotions.
     pub(super) generation: u32,
+    /// The promoted nets, the oldest first.
+    generations: Vec<Network>,
+    /// All matches.
+    matches: Vec<MatchResult>,
+    /// Leagues that were drawn.
+    drawings: u64,
     pub(super) table: Table,
     /// The cost so far, without the time.
     spent: Spent,
@@ -184,7 +192,10 @@ impl OpenRun {
                 self.update_table(|table| table.played(games));
                 self.progress().iterations.push(games.clone());
             }
-            StepResult::Match(verdict) => self.update_table(|table| table.matched(verdict)),
+            StepResult::Match(verdict) => {
+                self.update_table(|table| table.matched(verdict));
+                self.progress().matches.push(verdict.clone());
+            }
             StepResult::Analysis(_) => {}
         }
     }
@@ -194,8 +205,27 @@ impl OpenRun {
         let mut progress = self.progress();
         progress.generation = generation;
         progress.best = Some(network.clone());
+        progress.generations.push(network.clone());
         drop(progress);
         self.update_table(|table| table.promoted(generation));
+    }
+
+    /// The generations before the current one, the oldest first, and the number of the next drawing of a league.
+    pub(super) fn next_drawing(&self) -> (Vec<Network>, u64) {
+        let mut progress = self.progress();
+        progress.drawings += 1;
+        let earlier = progress.generations.len().saturating_sub(1);
+        (progress.generations[..earlier].to_vec(), progress.drawings)
+    }
+
+    /// The games of all matches so far, by the players' names.
+    pub(super) fn results(&self) -> Result<Vec<PairResult<String>>, StepError> {
+        let matches = self.progress().matches.clone();
+        let mut results = Vec::new();
+        for verdict in &matches {
+            results.extend(verdict.pairs()?);
+        }
+        Ok(results)
     }
 
     /// Records an event from before the run was opened.

@@ -7,10 +7,10 @@ use rhai::{
     Shared,
 };
 
-use dc0_core::params::Problem;
+use dc0_core::params::{Problem, Value};
 use dc0_steps::handles::{Analysis, Network, Player, Window};
-use dc0_steps::kinds::KINDS;
-use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, StepResult};
+use dc0_steps::kinds::{Arena, KINDS};
+use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, KindOf, StepResult};
 
 use super::ownership;
 use super::session::RunHandle;
@@ -116,6 +116,26 @@ fn argument(kind: ArgumentKind, value: &Dynamic, context: &Context<'_>) -> Argum
 /// The value as the type by which the engine chose this overload.
 fn cast<T: Clone + Send + Sync + 'static>(value: &Dynamic) -> T {
     value.clone().try_cast().expect("the engine checks types")
+}
+
+/// How often functions in the map of a match are sampled, if that map is a member of another.
+pub(super) fn sampling_of(map: &Map, member: &str) -> Sampling {
+    let arena = map.get(member).and_then(|arena| arena.clone().try_cast::<Map>()).unwrap_or_default();
+    <KindOf<Arena> as Kind>::schedules(&KindOf::<Arena>::ENTRY)
+        .map_or(Sampling(0), |(name, default)| Sampling::by(&arena, name, default))
+}
+
+/// Plays a match with parameters that were read before.
+pub(super) fn play(
+    call: &Call<'_>,
+    run: &RunHandle,
+    players: [Argument; 2],
+    parameters: Value,
+) -> Answer<StepResult> {
+    let arena = &KindOf::<Arena>::ENTRY;
+    let unparsed = arena.arguments(players.into(), &mut Vec::new()).map_err(|cause| call.misuse(cause))?;
+    let step = call.run(unparsed.params("rate", parameters))?;
+    done(call, run, &*step)
 }
 
 /// Does a step.

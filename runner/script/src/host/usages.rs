@@ -126,6 +126,21 @@ const AFTER_STEPS: &[Usage] = &[
         "A net of the run by its number. Negative numbers count from the last net made, which is -1.",
         "let last = run.network_at(-1);",
     ),
+    usage(
+        "league",
+        "run.league() or run.league(#{…})",
+        "a list of nets",
+        "Draws opponents from the generations before the current one, at random by age or rating; the seed of the run decides.",
+        "for rival in run.league(#{ opponents: 2 }) { run.arena(trained, rival, #{ games: 2 }); }",
+    ),
+    usage(
+        "rate",
+        "run.rate(#{…})",
+        "a map",
+        "Rates players by matches of the pairs that teach most, until every interval is narrow enough. `players` and `anchors`, whose \
+         ratings are given as `[player, elo]`, are lists.",
+        "let ratings = run.rate(#{ players: [net, \"random\"], games: 2, most_games: 4 });",
+    ),
     usage("summary", "run.summary()", "nothing", "Prints the table of iterations.", "run.summary();"),
     usage(
         "note",

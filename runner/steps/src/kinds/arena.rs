@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, Baseline, Book, BookParams, Fault, Forfeit, KeepMatchShard, Lineup, MakeProgram,
-    Match, MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
+    self, ArenaParams, Baseline, Book, BookParams, EloInterval, Fault, Forfeit, KeepMatchShard, Lineup,
+    MakeProgram, Match, MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::event::{Event, Observer};
@@ -217,8 +217,9 @@ impl Step for Arena {
             (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
             _ => String::new(),
         };
+        let los = figure("los").map_or_else(String::new, |los| format!(", LOS {:.1} %", 100.0 * los));
         format!(
-            "score {score:.3} (+{wins} ={draws} -{losses}{elo}{})",
+            "score {score:.3} (+{wins} ={draws} -{losses}{elo}{los}{})",
             test_text(summary).unwrap_or_default()
         )
     }
@@ -371,6 +372,8 @@ fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
         score_low: 0.45,
         score_high: 0.55,
         pentanomial,
+        los: 0.5,
+        normalized: EloInterval { low: Some(-50.0), elo: Some(0.0), high: Some(50.0) },
         sprt: params.sprt.as_ref().map(|sprt| sprt.test(&pentanomial)),
         evaluations,
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::cache::Stamped;
 use super::library::{Found, Library};
 use super::shard::{self, Shard};
+use dc0_core::store::MatchGameRow;
 use dc0_runs::{Manifest, Series};
 
 /// The finished steps of runs; a manifest is read once.
@@ -104,7 +105,8 @@ impl GameSteps {
 
     /// A player's name: tables name nets by the first digits of their digests, which become the nets' names here.
     pub(super) fn player(&self, library: &Library, run: &Found, name: &str) -> String {
-        let makes_it = |step: &Arc<StoredStep>| step.net.as_ref().is_some_and(|net| net.starts_with(name));
+        let Some((digits, _)) = MatchGameRow::net_of(name) else { return name.to_owned() };
+        let makes_it = |step: &Arc<StoredStep>| step.net.as_ref().is_some_and(|net| net.starts_with(digits));
         let step = self.all(library, run).into_iter().find(makes_it);
         step.map_or_else(|| name.to_owned(), |step| format!("{} ({name})", step.name))
     }

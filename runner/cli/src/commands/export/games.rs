@@ -113,10 +113,8 @@ impl Export {
             stored.map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
         for game in &mut games {
             for name in [&mut game.white, &mut game.black] {
-                // A player with a search of its own has the net's digits, then `@` and a name.
-                let digits = name.split('@').next().unwrap_or_default();
-                if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.get(..16) == Some(digits))
-                {
+                let Some((digits, _)) = MatchGameRow::net_of(name) else { continue };
+                if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.starts_with(digits)) {
                     *name = format!("{net} ({name})");
                 }
             }

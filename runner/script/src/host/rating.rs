@@ -1,0 +1,185 @@
+//! `run.rate`: ratings of players by matches of those pairs that teach most.
+//!
+//! Every match is a step, so a run that is killed goes on where it was, and plays the same pairs.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+use std::collections::BTreeMap;
+
+use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::arena::rating::{Estimate, Standing, Standings};
+use dc0_core::params;
+use dc0_core::params::Value;
+use dc0_steps::handles::{Network, Player};
+use dc0_steps::step::{Argument, StepResult};
+
+use super::session::RunHandle;
+use super::{ownership, steps};
+use crate::call::{Answer, Call};
+use crate::dynamic::to_dynamic;
+
+type Context<'a> = NativeCallContext<'a>;
+
+params! {
+    /// How players are rated; `players` and `anchors` are lists of players.
+    pub struct RateParams {
+        /// Games of each match; even, because every opening is played with both colours.
+        games: u32 = 20, in 2..=100_000;
+        /// The rating ends once the widest 95 % interval of a player is at most this wide, in Elo.
+        width: f64 = 100.0, in 1.0..=10_000.0;
+        /// The rating ends before it has more games than these.
+        most_games: u32 = 1000, in 2..=10_000_000;
+        /// The parameters of every match; `games` is that above.
+        arena: ArenaParams = ArenaParams::default();
+    }
+    check |params| {
+        let odd = (params.games % 2 == 1).then(|| {
+            ("games", format!("must be even, because games come in pairs, got {}", params.games))
+        });
+        let few = (params.most_games < params.games).then(|| {
+            ("most_games", format!("must be at least games = {}, got {}", params.games, params.most_games))
+        });
+        odd.into_iter().chain(few).collect()
+    };
+}
+
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("rate", rate);
+}
+
+fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
+    let call = Call::new("rate", &context);
+    let mut players = players(&call, map.remove("players"))?;
+    let anchors = anchors(&call, map.remove("anchors"))?;
+    let sampling = steps::sampling_of(&map, "arena");
+    let (params, given): (RateParams, Value) = call.read(&map, sampling)?;
+    let arena = given.member("arena").cloned().unwrap_or_else(Value::group);
+    let mut fixed = BTreeMap::new();
+    for (player, elo) in anchors {
+        fixed.insert(player.name(), elo);
+        if !players.iter().any(|known| known.name() == player.name()) {
+            players.push(player);
+        }
+    }
+    if players.len() < 2 {
+        return Err(
+            call.misuse(format!("players: expected at least two with the anchors, got {}", players.len()))
+        );
+    }
+    let arguments: Vec<Argument> = players.iter().cloned().map(Argument::Player).collect();
+    ownership::check_arguments(&call, &run, &arguments)?;
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    let is_planning = run.0.host.is_planning();
+    let (mut results, mut games) = (Vec::new(), 0);
+    let standings = loop {
+        let standings = Standings::new(&names, &results, &fixed).map_err(|cause| call.misuse(cause))?;
+        let is_enough = standings.widest().is_some_and(|widest| widest <= params.width);
+        if is_enough || games + params.games > params.most_games {
+            break standings;
+        }
+        let Some([first, second]) = next_pair(&standings, params.games, names.len(), games, is_planning)
+        else {
+            break standings;
+        };
+        let pair = [first, second].map(|player| Argument::Player(players[player].clone()));
+        let mut parameters = arena.clone();
+        if let Value::Group(members) = &mut parameters {
+            members.insert("games".to_owned(), Value::Int(params.games.into()));
+        }
+        if let StepResult::Match(verdict) = steps::play(&call, &run, pair, parameters)? {
+            results.extend(call.run(verdict.pairs())?);
+        }
+        games += params.games;
+    };
+    Ok(answer(&standings, games))
+}
+
+/// The players that meet next. A plan knows no results, so it lists the pairs in turn.
+fn next_pair(
+    standings: &Standings,
+    games: u32,
+    players: usize,
+    played: u32,
+    is_planning: bool,
+) -> Option<[usize; 2]> {
+    if !is_planning {
+        return standings.next_pair(games);
+    }
+    let pairs: Vec<[usize; 2]> =
+        (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second])).collect();
+    pairs.get((played / games) as usize % pairs.len()).copied()
+}
+
+fn player(call: &Call<'_>, path: &str, value: &Dynamic) -> Answer<Player> {
+    if let Some(network) = value.read_lock::<Network>() {
+        return Ok(Player::of(network.clone()));
+    }
+    if let Some(player) = value.read_lock::<Player>() {
+        return Ok(player.clone());
+    }
+    if let Some(name) = value.read_lock::<ImmutableString>() {
+        return Player::named(&name).map_err(|cause| call.misuse(format!("{path}: {cause}")));
+    }
+    let kind = call.context().engine().map_type_name(value.type_name());
+    Err(call.misuse(format!("{path}: expected a net, a player or a name, got {kind}")))
+}
+
+fn list(call: &Call<'_>, name: &str, value: Option<Dynamic>) -> Answer<Array> {
+    let Some(value) = value else { return Ok(Array::new()) };
+    let kind = call.context().engine().map_type_name(value.type_name()).to_owned();
+    value.try_cast::<Array>().ok_or_else(|| call.misuse(format!("{name}: expected a list, got {kind}")))
+}
+
+fn players(call: &Call<'_>, value: Option<Dynamic>) -> Answer<Vec<Player>> {
+    let given = list(call, "players", value)?;
+    given.iter().enumerate().map(|(index, value)| player(call, &format!("players[{index}]"), value)).collect()
+}
+
+/// Players with their given ratings.
+fn anchors(call: &Call<'_>, value: Option<Dynamic>) -> Answer<Vec<(Player, f64)>> {
+    let given = list(call, "anchors", value)?;
+    let anchor = |(index, value): (usize, &Dynamic)| {
+        let path = format!("anchors[{index}]");
+        let wrong = || call.misuse(format!("{path}: expected [player, elo]"));
+        let pair = value.clone().try_cast::<Array>().filter(|pair| pair.len() == 2).ok_or_else(wrong)?;
+        let elo =
+            pair[1].as_float().or_else(|_| pair[1].as_int().map(|elo| elo as f64)).map_err(|_| wrong())?;
+        Ok((player(call, &path, &pair[0])?, elo))
+    };
+    given.iter().enumerate().map(anchor).collect()
+}
+
+/// What the script gets: the players from the strongest, and the other figures of the fit.
+fn answer(standings: &Standings, games: u32) -> Map {
+    let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
+    let row = |standing: &Standing| {
+        let (tally, rating) = (&standing.tally, standing.rating.as_ref());
+        let members = [
+            ("player", Value::Text(standing.player.clone())),
+            ("elo", number(rating.map(|rating| rating.elo))),
+            ("elo_low", number(rating.map(|rating| rating.low))),
+            ("elo_high", number(rating.map(|rating| rating.high))),
+            ("games", Value::Int(tally.games().into())),
+            ("wins", Value::Int(tally.wins.into())),
+            ("draws", Value::Int(tally.draws.into())),
+            ("losses", Value::Int(tally.losses.into())),
+            ("score", number(tally.score())),
+            ("is_anchor", Value::Bool(standing.is_anchor)),
+        ];
+        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+    };
+    let mut players: Vec<&Standing> = standings.players.iter().collect();
+    let elo = |standing: &Standing| standing.rating.as_ref().map_or(f64::MIN, |rating| rating.elo);
+    players.sort_by(|one, other| elo(other).total_cmp(&elo(one)));
+    let estimate = |estimate: Option<Estimate>| number(estimate.map(|estimate| estimate.value));
+    let members = [
+        ("players", Value::List(players.into_iter().map(row).collect())),
+        ("games", Value::Int(games.into())),
+        ("widest", number(standings.widest())),
+        ("white_advantage", estimate(standings.white_advantage)),
+        ("draw_rate", estimate(standings.draw_rate)),
+    ];
+    members.into_iter().map(|(name, value)| (name.into(), to_dynamic(&value))).collect()
+}
