@@ -193,11 +193,13 @@ mod tests {
 
     #[test]
     fn ratings_are_relative_to_the_first_net_that_played() {
-        let nets: BTreeMap<String, u32> = [("b".to_owned(), 0), ("a".to_owned(), 3)].into();
-        let players = rated(&nets, &[pair("a", "b", 1.5), pair("a", "random", 2.0), pair("x", "y", 1.0)]);
+        const A: &str = "aaaaaaaaaaaaaaaa";
+        const B: &str = "bbbbbbbbbbbbbbbb";
+        let nets: BTreeMap<String, u32> = [(B.to_owned(), 0), (A.to_owned(), 3)].into();
+        let players = rated(&nets, &[pair(A, B, 1.5), pair(A, "random", 2.0), pair("x", "y", 1.0)]);
         let players = players.players;
         let names: Vec<&str> = players.iter().map(|player| player.player.as_str()).collect();
-        assert_eq!(names, ["b", "a", "random", "x", "y"]);
+        assert_eq!(names, [B, A, "random", "x", "y"]);
         assert_eq!(players.iter().map(|player| player.tally.games()).collect::<Vec<_>>(), [2, 4, 2, 2, 2]);
         let elo: Vec<_> = players.iter().map(|player| player.rating.map(|rating| rating.elo)).collect();
         assert!(elo[0] == Some(0.0) && elo[1] > Some(0.0) && elo[2] < elo[1], "{elo:?}");

@@ -2,6 +2,7 @@
 //! and tablebases. The scripts in this folder drive those programs.
 
 mod analysis;
+mod arena;
 mod encodings;
 mod epd;
 mod files;
