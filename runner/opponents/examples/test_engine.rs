@@ -1,4 +1,4 @@
-//! A program for tests of opponents: a random mover that speaks UCI, and misbehaves as its first argument says.
+//! A program for tests of opponents: a random mover that speaks UCI or xboard's protocol, and misbehaves as its arguments say.
 //!
 //! It shares no code with dc0, so that it starts within a millisecond and cannot make the same mistake twice.
 
@@ -46,6 +46,7 @@ fn main() {
             let _ = sleeper.wait();
             forever();
         }
+        "xboard" => Xboard::new(args.get(1).map_or("", String::as_str)).play(),
         mode => Uci::new(mode, number).play(),
     }
 }
@@ -137,13 +138,107 @@ impl Uci {
     }
 
     fn random_move(&mut self) -> String {
-        let moves = self.position.legal_moves();
-        // Xorshift (Marsaglia 2003).
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let chosen = &moves[self.random as usize % moves.len()];
-        chosen.to_uci(CastlingMode::Standard).to_string()
+        random_move(&self.position, &mut self.random)
+    }
+}
+
+fn random_move(position: &Chess, random: &mut u64) -> String {
+    let moves = position.legal_moves();
+    // Xorshift (Marsaglia 2003).
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    moves[*random as usize % moves.len()].to_uci(CastlingMode::Standard).to_string()
+}
+
+/// An xboard engine.
+struct Xboard {
+    mode: String,
+    position: Chess,
+    random: u64,
+    is_forced: bool,
+    games: u32,
+}
+
+impl Xboard {
+    fn new(mode: &str) -> Self {
+        Self { mode: mode.to_owned(), position: Chess::new(), random: 1, is_forced: false, games: 0 }
+    }
+
+    fn play(&mut self) {
+        let is_old = self.mode == "old";
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+            match word {
+                "protover" if is_old => say("Error (unknown command): protover"),
+                "protover" if self.mode == "silent" => {}
+                "protover" => self.declare(),
+                "ping" if !is_old => say(&format!("pong {rest}")),
+                "new" => {
+                    self.games += 1;
+                    if self.mode == "once" && self.games > 3 {
+                        say("Error (one game only): new");
+                        exit(1);
+                    }
+                    (self.position, self.random, self.is_forced) = (Chess::new(), 1, false);
+                }
+                "force" => self.is_forced = true,
+                "sd" if self.mode == "depth" => say("Illegal move: sd 4"),
+                "setboard" => self.position = position(&format!("fen {rest}")),
+                "go" => {
+                    self.is_forced = false;
+                    self.search();
+                }
+                "quit" => return,
+                "usermove" if !is_old => self.take(rest),
+                _ if is_old && word.len() >= 4 && word.parse::<UciMove>().is_ok() => self.take(word),
+                _ => {}
+            }
+        }
+    }
+
+    fn declare(&self) {
+        say("tellics say hello");
+        say("feature done=0");
+        say("feature myname=\"Test Mover 2.0\" ping=1 setboard=1 usermove=1 san=1 memory=1");
+        say("feature option=\"Resign -check 0\" option=\"Level -spin 3 0 9\" nps=1");
+        say(&format!("feature reuse={} done=1", u8::from(self.mode != "once")));
+    }
+
+    /// Plays the opponent's move, and answers.
+    fn take(&mut self, text: &str) {
+        if self.mode == "rejects" {
+            return say(&format!("Illegal move (I do not like it): {text}"));
+        }
+        let played = text.parse::<UciMove>().expect("a move").to_move(&self.position).expect("is legal");
+        self.position.play_unchecked(played);
+        if !self.is_forced {
+            self.search();
+        }
+    }
+
+    fn search(&mut self) {
+        say("3. -42 10 1234 a1a1");
+        match self.mode.as_str() {
+            "resigns" => return say("resign"),
+            "loses" => return say("0-1 {White resigns}"),
+            "illegal" => return say("move e2e5"),
+            "dies" => {
+                eprintln!("segmentation violation");
+                exit(9);
+            }
+            "claims" => say("1/2-1/2 {I am bored}"),
+            _ => {}
+        }
+        let text = random_move(&self.position, &mut self.random);
+        let played = text.parse::<UciMove>().expect("a move").to_move(&self.position).expect("is legal");
+        self.position.play_unchecked(played);
+        if self.mode == "old" {
+            say(&format!("1. ... {text}"));
+            say(&format!("My move is : {text}"));
+        } else {
+            say(&format!("move {text}"));
+        }
     }
 }
 

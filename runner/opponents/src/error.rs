@@ -51,22 +51,20 @@ pub enum OpponentError {
         hint: String,
     },
     /// The program ended before it was ready.
-    #[error("{program} {ending}; expected \"{expected}\" in answer to \"{request}\"{hint}")]
+    #[error("{program} {ending}; expected {expectation}{hint}")]
     Ended {
         /// The program.
         program: String,
         /// How it ended and what it wrote.
         ending: String,
-        /// The answer that was expected.
-        expected: &'static str,
-        /// What it was asked.
-        request: &'static str,
+        /// The answer that was expected, and to what.
+        expectation: String,
         /// What to do.
         hint: String,
     },
     /// The program did not answer as its protocol demands.
     #[error(
-        "{program} {found} within {seconds} s; expected \"{expected}\" in answer to \"{request}\"{hint}; raise `start_timeout` for a \
+        "{program} {found} within {seconds} s; expected {expectation}{hint}; raise `start_timeout` for a \
          program that starts slowly"
     )]
     NotReady {
@@ -76,10 +74,8 @@ pub enum OpponentError {
         found: String,
         /// `start_timeout`.
         seconds: f64,
-        /// The answer that was expected.
-        expected: &'static str,
-        /// What it was asked.
-        request: &'static str,
+        /// The answer that was expected, and to what.
+        expectation: String,
         /// What to do.
         hint: String,
     },

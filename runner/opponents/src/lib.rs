@@ -13,6 +13,7 @@ mod player;
 mod process;
 mod setup;
 mod uci;
+mod xboard;
 
 pub use error::OpponentError;
 pub use executable::installed;

@@ -6,10 +6,11 @@ use dc0_core::arena::Program;
 use dc0_core::params::Value;
 
 use crate::error::OpponentError;
-use crate::params::{Settings, UciParams};
+use crate::params::{Settings, UciParams, XboardParams};
 use crate::player::{Player, Protocol};
 use crate::setup::Setup;
 use crate::uci::Uci;
+use crate::xboard::Xboard;
 
 /// A program that plays, as a player of matches. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -30,6 +31,16 @@ impl Opponent {
     /// A UCI engine that is not started now: for plans. Its file is there, but its name and its options are not known.
     pub fn planned_uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
         Self::planned::<Uci>("uci", command, params.into())
+    }
+
+    /// An xboard engine, which is started once to learn its name and to check its options.
+    pub fn xboard(command: &str, params: &XboardParams) -> Result<Self, OpponentError> {
+        Self::probed::<Xboard>("xboard", command, params.into())
+    }
+
+    /// An xboard engine that is not started now: for plans. Its file is there, but its name and its options are not known.
+    pub fn planned_xboard(command: &str, params: &XboardParams) -> Result<Self, OpponentError> {
+        Self::planned::<Xboard>("xboard", command, params.into())
     }
 
     fn planned<P: Protocol + 'static>(

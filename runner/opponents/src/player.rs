@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dc0_core::arena::{Answer, Clock, Forfeit, Program};
 use dc0_core::board::{Fault, Game, Move, Position, Side};
+use dc0_core::store::Scores;
 use dc0_process::clock::Stopwatch;
 use dc0_process::fault::chain;
 
@@ -33,11 +34,12 @@ pub(crate) trait Protocol: Sized + Send {
     /// Begins a game.
     fn begin(&mut self, process: &Process, setup: &Setup) -> Result<(), OpponentError>;
 
-    /// Sends a position. Returns whether the program confirms that it has it.
-    fn prepare(&mut self, process: &Process, game: &Game) -> bool;
+    /// Sends a position. Returns whether the program confirms that it has it, or why it cannot have it, in words that follow its
+    /// name.
+    fn prepare(&mut self, process: &Process, game: &Game) -> Result<bool, String>;
 
-    /// Whether a line confirms the position.
-    fn is_confirmed(&mut self, line: &str) -> bool;
+    /// Whether a line confirms the position; an error if it rejects one of its moves, in words that follow the program's name.
+    fn is_confirmed(&mut self, line: &str) -> Result<bool, String>;
 
     /// Starts its search.
     fn go(&mut self, process: &Process, order: &Order<'_>);
@@ -70,6 +72,8 @@ pub(crate) enum Reply {
     Move(Move),
     /// Something that is no legal move, in words that follow the program's name.
     Illegal(String),
+    /// It resigns, in words that follow its name.
+    Resigns(String),
 }
 
 /// What a program reported of its search.
@@ -78,6 +82,20 @@ pub(crate) struct Report {
     pub(crate) score: Option<f64>,
     pub(crate) depth: Option<u32>,
     pub(crate) nodes: Option<u64>,
+}
+
+/// The score of a mate on the board, in centipawns.
+const MATE: f64 = Scores::MATE as f64;
+
+/// The score of a mate in some moves, for the side that mates.
+pub(crate) fn mate_in(moves: i64) -> f64 {
+    MATE - moves as f64
+}
+
+/// The score of an evaluation. Larger ones than this are ways of programs to say that the game is decided, and must not be taken
+/// for mates.
+pub(crate) fn evaluation(centipawns: i64) -> f64 {
+    (centipawns as f64).clamp(1000.0 - MATE, MATE - 1000.0)
 }
 
 /// A program's clock in a game.
@@ -113,10 +131,12 @@ impl GameClock {
 }
 
 /// Where a program's move stands.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Stage {
     /// Nothing was requested.
     Idle,
+    /// The game is lost.
+    Lost(Forfeit),
     /// It has not confirmed the position.
     Preparing(Stopwatch),
     /// It searches, and has to stop since the second time.
@@ -239,10 +259,12 @@ impl<P: Protocol> Player<P> {
     fn read(&mut self, line: &Line) -> Option<Result<Answer, Forfeit>> {
         let (_, protocol) = self.running.as_mut()?;
         match self.stage {
-            Stage::Idle => None,
+            Stage::Idle | Stage::Lost(_) => None,
             Stage::Preparing(_) => {
-                if protocol.is_confirmed(&line.text) {
-                    self.go();
+                match protocol.is_confirmed(&line.text) {
+                    Ok(true) => self.go(),
+                    Ok(false) => {}
+                    Err(what) => return Some(Err(self.fail(Fault::IllegalMove, &what))),
                 }
                 None
             }
@@ -259,6 +281,11 @@ impl<P: Protocol> Player<P> {
         let played = match reply {
             Reply::Move(played) => played,
             Reply::Illegal(what) => return Err(self.fail(Fault::IllegalMove, &what)),
+            Reply::Resigns(what) => {
+                self.stage = Stage::Idle;
+                let detail = format!("{} {what}", self.setup.program());
+                return Err(Forfeit { fault: Fault::Resigned, detail });
+            }
         };
         if let Some((fault, late)) = self.lateness(seconds) {
             return Err(self.fail(fault, &format!("played {played} after {late}")));
@@ -274,7 +301,7 @@ impl<P: Protocol> Player<P> {
     /// The game is lost because there is no answer.
     fn overdue(&mut self) -> Option<Forfeit> {
         match self.stage {
-            Stage::Idle => None,
+            Stage::Idle | Stage::Lost(_) => None,
             Stage::Preparing(since) => {
                 let seconds = since.elapsed().as_secs_f64();
                 let limit = self.setup.settings.start_timeout;
@@ -322,17 +349,26 @@ impl<P: Protocol> Program for Player<P> {
         self.stage = Stage::Preparing(Stopwatch::start());
         // What it wrote before belongs to another move.
         while let Next::Line(_) = process.next(Duration::ZERO) {}
-        if !protocol.prepare(process, game) {
-            self.go();
-            return;
+        match protocol.prepare(process, game) {
+            Ok(true) => {}
+            Ok(false) => return self.go(),
+            Err(why) => {
+                self.stage = Stage::Lost(self.fail(Fault::Crash, &why));
+                return;
+            }
         }
         // Usually there at once. If not, `answer` waits for it.
-        if let Next::Line(line) = process.next(POLL) {
-            self.read(&line);
+        if let Next::Line(line) = process.next(POLL)
+            && let Some(Err(forfeit)) = self.read(&line)
+        {
+            self.stage = Stage::Lost(forfeit);
         }
     }
 
     fn answer(&mut self) -> Option<Result<Answer, Forfeit>> {
+        if let Stage::Lost(forfeit) = &self.stage {
+            return Some(Err(forfeit.clone()));
+        }
         let entered = Stopwatch::start();
         loop {
             let Some((process, _)) = &self.running else { return Some(Err(self.crash())) };
@@ -361,7 +397,13 @@ impl<P: Protocol> Program for Player<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClockParams, GameClock};
+    use super::{ClockParams, GameClock, evaluation, mate_in};
+
+    #[test]
+    fn no_evaluation_is_taken_for_a_mate() {
+        assert_eq!((evaluation(-31), evaluation(50_000), evaluation(-50_000)), (-31.0, 31_000.0, -31_000.0));
+        assert_eq!(mate_in(3), 31_997.0);
+    }
 
     #[test]
     fn a_clock_counts_moves_increments_and_controls() {

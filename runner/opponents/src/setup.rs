@@ -180,7 +180,7 @@ impl Setup {
     pub(crate) fn request(
         &self,
         process: &Process,
-        (request, expected): (&'static str, &'static str),
+        (request, expected): (&str, &str),
         hint: &str,
         mut each: impl FnMut(&str) -> bool,
     ) -> Result<(), OpponentError> {
@@ -206,16 +206,12 @@ impl Setup {
             format!("wrote \"{}\"", shortened(&last))
         };
         let (program, seconds, hint) = (self.command.clone(), self.settings.start_timeout, hint.to_owned());
-        Err(OpponentError::NotReady { program, found, seconds, expected, request, hint })
+        let expectation = expectation((request, expected));
+        Err(OpponentError::NotReady { program, found, seconds, expectation, hint })
     }
 
     /// The error of a program that ended before it answered.
-    fn ended(
-        &self,
-        process: &Process,
-        (request, expected): (&'static str, &'static str),
-        hint: &str,
-    ) -> OpponentError {
+    pub(crate) fn ended(&self, process: &Process, request: (&str, &str), hint: &str) -> OpponentError {
         let ending = process.ending();
         let lower = ending.to_lowercase();
         let wants_terminal = ["tty", "terminal", "ioctl"].iter().any(|word| lower.contains(word));
@@ -224,8 +220,14 @@ impl Setup {
         } else {
             hint.to_owned()
         };
-        OpponentError::Ended { program: self.command.clone(), ending, expected, request, hint }
+        let (program, expectation) = (self.command.clone(), expectation(request));
+        OpponentError::Ended { program, ending, expectation, hint }
     }
+}
+
+/// A request and its answer, for messages.
+fn expectation((request, expected): (&str, &str)) -> String {
+    format!("\"{expected}\" in answer to \"{request}\"")
 }
 
 /// The files that arguments and options name.

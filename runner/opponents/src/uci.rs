@@ -90,7 +90,7 @@ impl Protocol for Uci {
         Self::is_ready(process, setup)
     }
 
-    fn prepare(&mut self, process: &Process, game: &Game) -> bool {
+    fn prepare(&mut self, process: &Process, game: &Game) -> Result<bool, String> {
         let start = game.start().fen();
         let start =
             if start == Position::initial().fen() { "startpos".to_owned() } else { format!("fen {start}") };
@@ -98,11 +98,11 @@ impl Protocol for Uci {
         let moves = if moves.is_empty() { moves } else { format!(" moves{moves}") };
         process.write(&format!("position {start}{moves}"));
         process.write("isready");
-        true
+        Ok(true)
     }
 
-    fn is_confirmed(&mut self, line: &str) -> bool {
-        line == "readyok"
+    fn is_confirmed(&mut self, line: &str) -> Result<bool, String> {
+        Ok(line == "readyok")
     }
 
     fn go(&mut self, process: &Process, order: &Order<'_>) {

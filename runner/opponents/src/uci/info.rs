@@ -1,11 +1,6 @@
 //! What UCI engines report while they search.
 
-use dc0_core::store::Scores;
-
-use crate::player::Report;
-
-/// The score of a mate on the board, in centipawns.
-const MATE: f64 = Scores::MATE as f64;
+use crate::player::{Report, evaluation, mate_in};
 
 /// What was reported in a search so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -56,19 +51,19 @@ impl Infos {
 
 /// A score in centipawns.
 fn value(kind: &str, number: &str) -> Option<f64> {
-    let number: i32 = number.parse().ok()?;
+    let number: i64 = number.parse().ok()?;
     match kind {
-        "cp" => Some(number.into()),
+        "cp" => Some(evaluation(number)),
         // Zero moves are for a side that is mated.
-        "mate" if number > 0 => Some(MATE - f64::from(number)),
-        "mate" => Some(-MATE - f64::from(number)),
+        "mate" if number > 0 => Some(mate_in(number)),
+        "mate" => Some(-mate_in(number.saturating_neg())),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Infos, MATE, Report};
+    use super::{Infos, Report, mate_in};
 
     fn report(lines: &[&str]) -> Report {
         let mut infos = Infos::default();
@@ -95,9 +90,9 @@ mod tests {
     #[test]
     fn mates_count_from_the_largest_score() {
         let score = |text: &str| report(&[&format!("info score {text}")]).score;
-        assert_eq!(score("mate 3"), Some(MATE - 3.0));
-        assert_eq!(score("mate -2"), Some(2.0 - MATE));
-        assert_eq!(score("mate 0"), Some(-MATE));
+        assert_eq!(score("mate 3"), Some(mate_in(3)));
+        assert_eq!(score("mate -2"), Some(-mate_in(2)));
+        assert_eq!(score("mate 0"), Some(-mate_in(0)));
         assert_eq!(score("cp -31"), Some(-31.0));
     }
 }

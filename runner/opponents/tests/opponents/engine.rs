@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dc0_core::arena::{Answer, Forfeit, Program};
 use dc0_core::board::{Game, Outcome, Rules};
-use dc0_opponents::{Opponent, OpponentError, UciParams};
+use dc0_opponents::{Opponent, OpponentError, UciParams, XboardParams};
 
 /// The program's file. `cargo test` builds it; a single test program needs `cargo build --example test_engine` first.
 pub(crate) fn test_engine() -> String {
@@ -28,6 +28,17 @@ pub(crate) fn mode(args: &[&str]) -> UciParams {
 /// A UCI engine in a mode.
 pub(crate) fn uci(params: &UciParams) -> Result<Opponent, OpponentError> {
     Opponent::uci(&test_engine(), params)
+}
+
+/// Parameters for a mode of the xboard engine, by depth.
+pub(crate) fn xboard_mode(mode: &str) -> XboardParams {
+    let args = ["xboard", mode].map(str::to_owned).into();
+    XboardParams { args, depth: Some(4), ..XboardParams::default() }
+}
+
+/// An xboard engine in a mode.
+pub(crate) fn xboard(params: &XboardParams) -> Result<Opponent, OpponentError> {
+    Opponent::xboard(&test_engine(), params)
 }
 
 /// Starts an engine, and a game with it.

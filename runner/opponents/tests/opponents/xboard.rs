@@ -1,0 +1,156 @@
+//! xboard engines.
+
+use dc0_core::arena::{Forfeit, Program};
+use dc0_core::board::{Fault, Game, Position};
+use dc0_core::params::Value;
+use dc0_opponents::{ClockParams, ProgramOptions, XboardParams};
+
+use crate::engine::{answer, game, mode, test_engine, uci, xboard, xboard_mode};
+
+fn started(params: &XboardParams) -> Box<dyn Program> {
+    let mut program = xboard(params).expect("behaves at first").start().expect("starts");
+    program.begin().expect("begins");
+    program
+}
+
+/// How a game is lost at its first move.
+fn lost(mode: &str) -> Forfeit {
+    let mut program = started(&xboard_mode(mode));
+    let forfeit = answer(&mut *program, &Game::initial()).expect_err("misbehaves");
+    program.begin().expect("begins again");
+    forfeit
+}
+
+fn options<const N: usize>(options: [(&str, Value); N]) -> ProgramOptions {
+    ProgramOptions(options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+#[test]
+fn both_protocols_play_the_same_game() {
+    let (xboard, uci) = (xboard(&xboard_mode("")).unwrap(), uci(&mode(&["uci"])).unwrap());
+    assert_eq!(xboard.name(), "Test Mover 2.0, xboard , depth 4");
+    let (mut xboard, mut uci) = (xboard.start().unwrap(), uci.start().unwrap());
+    let (first, _) = game(&mut *xboard, &mut *uci);
+    let (second, _) = game(&mut *uci, &mut *xboard);
+    assert!(first.ply() > 10);
+    assert_eq!(first.moves(), second.moves());
+}
+
+#[test]
+fn programs_of_version_one_play_as_well() {
+    let opponent = xboard(&xboard_mode("old")).unwrap();
+    assert_eq!(opponent.name(), "test_engine, xboard old, depth 4");
+    let (mut old, mut new) = (opponent.start().unwrap(), uci(&mode(&["uci"])).unwrap().start().unwrap());
+    assert!(game(&mut *old, &mut *new).0.ply() > 10);
+}
+
+#[test]
+fn answers_have_what_the_engine_reports() {
+    let answer = answer(&mut *started(&xboard_mode("")), &Game::initial()).unwrap();
+    assert_eq!((answer.score, answer.depth, answer.nodes), (Some(-42.0), Some(3), Some(1234)));
+}
+
+#[test]
+fn games_begin_from_positions_and_go_on_elsewhere() {
+    let mut program = started(&xboard_mode(""));
+    let start = Position::from_fen("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1").unwrap();
+    let mut game = Game::from_position(start);
+    for _ in 0..4 {
+        game.play_unchecked(answer(&mut *program, &game).unwrap().played);
+    }
+    let mut other = Game::from_text("startpos moves d2d4 d7d5").unwrap();
+    other.play_unchecked(answer(&mut *program, &other).unwrap().played);
+    assert_eq!(other.ply(), 3);
+}
+
+#[test]
+fn a_program_for_one_game_is_started_for_each() {
+    let mut program = started(&xboard_mode("once"));
+    for _ in 0..5 {
+        program.begin().unwrap();
+        assert!(answer(&mut *program, &Game::initial()).is_ok());
+    }
+}
+
+#[test]
+fn the_older_command_limits_the_depth_where_it_must() {
+    assert!(answer(&mut *started(&xboard_mode("depth")), &Game::initial()).is_ok());
+}
+
+#[test]
+fn nodes_and_clocks_limit_moves() {
+    let nodes = XboardParams { depth: None, nodes: Some(500), ..xboard_mode("") };
+    assert!(answer(&mut *started(&nodes), &Game::initial()).is_ok());
+    let text = xboard(&XboardParams { args: vec!["xboard".to_owned(), "old".to_owned()], ..nodes })
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("nodes: the program has no such limit (feature nps)"), "{text}");
+    let clock = ClockParams { seconds: 60.0, increment: 1.0, moves: None };
+    let mut program = started(&XboardParams { depth: None, clock: Some(clock), ..xboard_mode("") });
+    assert!(answer(&mut *program, &Game::initial()).is_ok());
+    assert!(program.clock().unwrap().left > 60.0);
+}
+
+#[test]
+fn wrong_options_are_refused_all_at_once() {
+    let right =
+        options([("Level", Value::Int(2)), ("Resign", Value::Bool(true)), ("memory", Value::Int(16))]);
+    let opponent = xboard(&XboardParams { options: right, ..xboard_mode("") }).unwrap();
+    assert_eq!(opponent.name(), "Test Mover 2.0, xboard , Level 2, Resign true, memory 16, depth 4");
+    let wrong = options([("Level", Value::Int(10)), ("cores", Value::Int(2))]);
+    let text = xboard(&XboardParams { options: wrong, ..xboard_mode("") }).unwrap_err().to_string();
+    let expected = "2 problems in its parameters
+  options.Level: expected a whole number in 0..=9, got 10 (whole number)
+  options.cores: the program has no such option; it has memory, Resign, Level";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn games_are_lost_by_resignation_illegal_moves_and_deaths() {
+    let outcome = |mode: &str| {
+        let Forfeit { fault, detail } = lost(mode);
+        (fault, detail)
+    };
+    let program = |what: &str| format!("Test Mover 2.0 {what}");
+    assert_eq!(outcome("resigns"), (Fault::Resigned, program("resigned")));
+    assert_eq!(outcome("loses"), (Fault::Resigned, program("resigned: \"0-1 {White resigns}\"")));
+    let start = Position::initial().fen();
+    assert_eq!(
+        outcome("illegal"),
+        (Fault::IllegalMove, program(&format!("played \"e2e5\", which is no legal move in {start}")))
+    );
+    let death = "ended (exit status: 9); its last errors: segmentation violation";
+    assert_eq!(outcome("dies"), (Fault::Crash, program(death)));
+    let mut program = started(&xboard_mode("rejects"));
+    let forfeit = answer(&mut *program, &Game::from_text("startpos moves e2e4").unwrap()).unwrap_err();
+    assert_eq!(forfeit.fault, Fault::IllegalMove);
+    assert!(
+        forfeit.detail.contains("rejected the legal move e2e4: \"Illegal move (I do not like it)"),
+        "{forfeit}"
+    );
+}
+
+#[test]
+fn claims_of_draws_are_ignored() {
+    assert!(answer(&mut *started(&xboard_mode("claims")), &Game::initial()).is_ok());
+}
+
+#[test]
+fn programs_that_do_not_speak_the_protocol_are_refused() {
+    let refused = |args: &[&str]| {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let params = XboardParams { args, move_time: Some(1), start_timeout: 0.5, ..XboardParams::default() };
+        xboard(&params).unwrap_err().to_string().replace(&test_engine(), "engine")
+    };
+    let text = refused(&["garbage"]);
+    assert!(
+        text.starts_with(
+            "engine wrote \"Welcome to Chess 1.0! Your move?\" within 0.5 s; expected \"move …\""
+        ),
+        "{text}"
+    );
+    assert!(refused(&["uci"]).contains("A UCI engine is played by `uci(…)`"));
+    assert!(refused(&["silent"]).starts_with("engine wrote nothing within 0.5 s"));
+    let text = refused(&["crash"]);
+    assert!(text.contains("cannot open the network file") || text.contains("wrote nothing"), "{text}");
+}
