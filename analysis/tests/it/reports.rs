@@ -371,8 +371,12 @@ fn store_trials(folder: &Path) {
 fn a_sweep_shows_trials_without_a_parameter_too() {
     let folder = tempfile::tempdir().expect("a folder");
     store_trials(folder.path());
-    let source =
-        SweepSource { name: "s".to_owned(), folder: folder.path().to_owned(), trials: Provenance::new() };
+    let source = SweepSource {
+        name: "s".to_owned(),
+        folder: folder.path().to_owned(),
+        trials: Provenance::new(),
+        has_values: true,
+    };
     let database = Database::new(Vec::new(), vec![source], Work::Exact);
     let sweep = ReportSweep {
         name: "s".to_owned(),
