@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dc0_core::params::Value;
-use dc0_core::store::{FileEntry, peek_wide, verify_wide};
+use dc0_core::store::{FileEntry, StoreError, peek_wide, verify_wide};
 
 use crate::column_docs;
 use crate::column_types::sql_type;
@@ -16,7 +16,7 @@ use crate::quoting::{identifier, text};
 use crate::session::{self, Session};
 use crate::source::{Files, RunRow, RunSource, StepRow, SweepSource};
 use crate::stored_tables::{self, Stored};
-use crate::table_files::files_of;
+use crate::table_files::{TableFile, files_of};
 
 /// The table of the steps' costs.
 pub(crate) const COSTS: &str = "costs";
@@ -76,24 +76,28 @@ impl Catalog {
     }
 
     /// A table's number of rows.
-    pub(crate) fn count(&self, name: &str) -> Result<u64, AnalysisError> {
+    pub(crate) fn count(&self, name: &str, session: &Session) -> Result<u64, AnalysisError> {
         if let Some(table) = self.stored(name) {
             let mut rows = 0;
             for run in &self.runs {
-                for file in files_of(run, table)? {
-                    rows += (table.peek)(&file.path)?;
+                for TableFile { path, .. } in files_of(run, table)? {
+                    let peek = || {
+                        rows += (table.peek)(&path)?;
+                        Ok(())
+                    };
+                    session.admits(&run.name, table.name, &path, peek)?;
                 }
             }
             return Ok(rows);
         }
         match name {
             TRIALS => {
-                let files = self.sweeps.iter().map(trials_file).filter(|file| file.is_file());
-                files.map(|file| Ok(peek_wide(&file, TRIALS)?)).sum()
+                let files = self.sweeps.iter().map(|sweep| whole_trials(sweep, session));
+                files.filter_map(Result::transpose).map(|file| Ok(peek_wide(&file?, TRIALS)?)).sum()
             }
             COSTS => {
-                let files = self.runs.iter().filter_map(costs_file);
-                files.map(|file| Ok(peek_wide(&file, COSTS)?)).sum()
+                let files = self.runs.iter().map(|run| whole_costs(run, session));
+                files.filter_map(Result::transpose).map(|file| Ok(peek_wide(&file?, COSTS)?)).sum()
             }
             "runs" => Ok(self.runs.iter().filter(|run| run.about.is_some()).count() as u64),
             _ => Ok(self.runs.iter().map(|run| run.steps.len() as u64).sum()),
@@ -253,30 +257,45 @@ pub(crate) fn whole_files(
     Ok(files)
 }
 
-/// A run's file of costs, checked; `None` if there is none or it is left out.
+/// A run's file of costs, checked; `None` if there is none or it is left out, and where only some of the run's files are read: it
+/// belongs to no step, and a script's results must not depend on times. A kill can keep the first one from being written.
 pub(crate) fn whole_costs(run: &RunSource, session: &Session) -> Result<Option<PathBuf>, AnalysisError> {
-    let Some(path) = costs_file(run) else { return Ok(None) };
-    let check = || Ok(verify_wide(&path, COSTS, &run.costs)?);
+    let path = run.folder.join("costs.parquet");
+    if run.files != Files::All || (!path.is_file() && run.steps.len() <= 1) {
+        return Ok(None);
+    }
+    let check = || {
+        exists(&path)?;
+        Ok(verify_wide(&path, COSTS, &run.costs)?)
+    };
     Ok(session.admits(&run.name, COSTS, &path, check)?.then_some(path))
 }
 
 /// A sweep's file of trials, checked; `None` if there is none or it is left out.
 pub(crate) fn whole_trials(sweep: &SweepSource, session: &Session) -> Result<Option<PathBuf>, AnalysisError> {
-    let path = trials_file(sweep);
-    if !path.is_file() {
+    let path = sweep.folder.join("trials.parquet");
+    if !path.is_file() && !sweep.has_values {
         return Ok(None);
     }
-    let check = || Ok(verify_wide(&path, TRIALS, &sweep.trials)?);
+    let check = || {
+        exists(&path)?;
+        Ok(verify_wide(&path, TRIALS, &sweep.trials)?)
+    };
     Ok(session.admits(&sweep.name, TRIALS, &path, check)?.then_some(path))
 }
 
 /// Checks that a file is one of its table, and as it was written.
 fn check(run: &RunSource, table: &Stored, file: &Path, session: &Session) -> Result<(), AnalysisError> {
+    exists(file)?;
     (table.peek)(file)?;
     match digest_of(run, file) {
         Some(entry) => Ok(session.verify(&run.folder, entry)?),
         None => session.decode(file),
     }
+}
+
+fn exists(file: &Path) -> Result<(), AnalysisError> {
+    if file.exists() { Ok(()) } else { Err(StoreError::Missing { file: file.to_owned() }.into()) }
 }
 
 /// A file of a run with its digest, if that is known.
@@ -316,15 +335,4 @@ pub(crate) fn wide_columns(table: &str) -> Vec<(String, &'static str)> {
     };
     let columns = column_docs::columns(table).into_iter().filter(|(name, _)| !name.contains('…'));
     columns.map(|(name, documented)| (name, kind(&documented))).collect()
-}
-
-/// A run's file of costs, if there is one and all of the run's files are read. It belongs to no step, and a script's results must
-/// not depend on times.
-fn costs_file(run: &RunSource) -> Option<PathBuf> {
-    let file = run.folder.join("costs.parquet");
-    (run.files == Files::All && file.is_file()).then_some(file)
-}
-
-fn trials_file(sweep: &SweepSource) -> PathBuf {
-    sweep.folder.join("trials.parquet")
 }

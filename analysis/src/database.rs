@@ -149,7 +149,7 @@ impl Database {
     fn count(&self, name: &str) -> Result<u64, AnalysisError> {
         match name {
             RATINGS => Ok(self.ratings()?.len() as u64),
-            other => self.catalog.count(other),
+            other => self.catalog.count(other, &self.session),
         }
     }
 

@@ -76,6 +76,8 @@ pub struct SweepSource {
     pub folder: PathBuf,
     /// What its table of trials says where it comes from.
     pub trials: Provenance,
+    /// Whether trials have values, so that the table must be there.
+    pub has_values: bool,
 }
 
 /// A run in the table `runs`.

@@ -17,18 +17,20 @@ pub(crate) struct TableFile {
     pub(crate) number: u32,
 }
 
-/// The files of a run's table in the order of their paths.
+/// The files of a run's table in the order of their paths, those that should be there and are missing included.
 pub(crate) fn files_of(run: &RunSource, table: &Stored) -> Result<Vec<TableFile>, AnalysisError> {
     let folder = run.folder.join(table.name);
+    let below_folder = |file: &String| Some(file.strip_prefix(table.name)?.strip_prefix('/')?.to_owned());
     let mut names = match &run.files {
-        Files::All => below(&folder)?,
-        Files::Only(files) => {
-            let below_folder =
-                |file: &String| Some(file.strip_prefix(table.name)?.strip_prefix('/')?.to_owned());
-            files.iter().filter_map(below_folder).collect()
+        Files::All => {
+            let mut names = below(&folder)?;
+            names.extend(run.digests.keys().filter_map(below_folder));
+            names
         }
+        Files::Only(files) => files.iter().filter_map(below_folder).collect(),
     };
     names.sort_unstable();
+    names.dedup();
     let file = |name: &String| {
         let number = table.numbering.number(name)?;
         Some(TableFile { path: folder.join(name), number })

@@ -30,12 +30,13 @@ pub const CHART_STYLE: &str =
     concat!(include_str!("web/uplot/uPlot.min.css"), "\n", include_str!("web/chart/chart.css"));
 
 /// The modules that draw charts, each after those that it imports.
-const CHART_MODULES: [&str; 5] = [
+const CHART_MODULES: [&str; 6] = [
     include_str!("web/chart/format.js"),
     include_str!("web/chart/ranges.js"),
     include_str!("web/chart/paint.js"),
     include_str!("web/chart/tooltip.js"),
     include_str!("web/chart/chart.js"),
+    include_str!("web/chart/parallel.js"),
 ];
 
 /// One JavaScript module that draws the charts of a page with [`UPLOT`].
@@ -43,7 +44,7 @@ pub fn charts_script() -> String {
     // Within one module nothing is imported.
     let lines = CHART_MODULES.iter().flat_map(|module| module.lines());
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("import ")).collect();
-    format!("{}\nstartCharts();\n", lines.join("\n"))
+    format!("{}\nstartCharts();\nstartParallel();\n", lines.join("\n"))
 }
 
 /// The colours of all pages, light and dark, as CSS variables.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::chart::{Axis, Chart, Marks, Point, Reference, Scale, Series, SeriesStyle, StackSeries};
+use super::chart::{
+    Axis, Chart, Marks, ParallelLine, Point, Reference, Scale, Series, SeriesStyle, StackSeries,
+};
+use super::parallel;
 use super::table::sort_key;
 use super::theme::Ink;
 
@@ -34,6 +37,29 @@ impl Chart {
             "rows": rows.into_iter().map(rounded).collect::<Vec<_>>(), "series": series,
             "levels": levels.collect::<Vec<_>>(),
             "diagonal": self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))),
+        }))
+    }
+}
+
+impl Chart {
+    /// The lines of parallel coordinates with their values, and where they are in pictures of these sizes; `None` for other charts.
+    pub(super) fn lines(&self, sizes: &[(f64, f64)]) -> Option<Json> {
+        let Marks::Parallel { axes, lines } = &self.marks else { return None };
+        let line = |(line, heights): (&ParallelLine, Vec<f64>)| {
+            let heights: Vec<Json> = heights.into_iter().map(rounded).collect();
+            json!({ "name": line.name, "heights": heights, "values": line.labels })
+        };
+        let picture = |(width, height): &(f64, f64)| {
+            let layout = self.computed_layout(*width, *height);
+            let across: Vec<Json> = (1..=axes.len()).map(|axis| rounded(layout.map_x(axis as f64))).collect();
+            let [bottom, top] = [0.0, 1.0].map(|height| rounded(layout.map_y(height)));
+            json!({ "width": width, "height": height, "across": across, "bottom": bottom, "top": top })
+        };
+        Some(json!({
+            "label": self.x.label,
+            "axes": axes.iter().map(|axis| &axis.label).collect::<Vec<_>>(),
+            "lines": lines.iter().zip(parallel::heights(axes, lines)).map(line).collect::<Vec<_>>(),
+            "pictures": sizes.iter().map(picture).collect::<Vec<_>>(),
         }))
     }
 }

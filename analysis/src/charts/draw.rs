@@ -42,17 +42,27 @@ impl Chart {
 
     fn scene(&self, theme: Theme, width: f64, height: f64) -> Scene {
         let plots = self.plots(theme);
-        let layout = Layout::auto_from_plots(&plots)
+        let layout = self.layout(&plots, theme, (width, height));
+        let computed = ComputedLayout::from_layout(&layout);
+        let mut scene = render_multiple(plots, layout);
+        scene.elements.extend(self.labels(&computed, theme));
+        scene
+    }
+
+    fn layout(&self, plots: &[Plot], theme: Theme, (width, height): (f64, f64)) -> Layout {
+        let layout = Layout::auto_from_plots(plots)
             .with_width(width)
             .with_height(height)
             .with_theme(kuva_theme(theme));
         let layout = layout.with_tick_size(TEXT_SIZE).with_label_size(TEXT_SIZE).with_body_size(TEXT_SIZE);
         let layout = self.with_references(self.with_axes(layout, width, theme), theme);
-        let layout = self.with_legend(layout, theme);
-        let computed = ComputedLayout::from_layout(&layout);
-        let mut scene = render_multiple(plots, layout);
-        scene.elements.extend(self.labels(&computed, theme));
-        scene
+        self.with_legend(layout, theme)
+    }
+
+    /// Where a picture of a page has its values.
+    pub(super) fn computed_layout(&self, width: f64, height: f64) -> ComputedLayout {
+        let plots = self.plots(Theme::Page);
+        ComputedLayout::from_layout(&self.layout(&plots, Theme::Page, (width, height)))
     }
 
     /// The axis labels that kuva does not draw.

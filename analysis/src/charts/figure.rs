@@ -1,5 +1,7 @@
 //! A chart as HTML: heading, caption, legend, the picture in two widths, and its numbers as a table.
 
+use serde_json::Value as Json;
+
 use super::chart::{Chart, Marks, ParallelLine, Reference, SeriesStyle};
 use super::table::escape;
 use super::theme::{Ink, Theme};
@@ -29,13 +31,16 @@ pub fn figure(chart: &Chart) -> String {
     )
 }
 
-/// The data with which the page's script draws the chart in place of the picture.
+/// The data with which the page's script draws the chart in place of the picture, or shows the values of its lines.
 fn data(chart: &Chart) -> String {
-    // Names must not end the script element.
-    let data = chart.data().map(|data| data.to_string().replace('<', "\\u003c"));
-    data.map_or_else(String::new, |data| {
-        format!("<script type=\"application/json\" class=\"data\">{data}</script>")
-    })
+    let sizes = [WIDE, NARROW].map(|(width, height)| (width, chart.height(height)));
+    let script = |class: &str, data: Json| {
+        // Names must not end the script element.
+        let data = data.to_string().replace('<', "\\u003c");
+        format!("<script type=\"application/json\" class=\"{class}\">{data}</script>")
+    };
+    let lines = || Some(script("lines", chart.lines(&sizes)?));
+    chart.data().map(|data| script("data", data)).or_else(lines).unwrap_or_default()
 }
 
 /// Makes the picture scale to its container.

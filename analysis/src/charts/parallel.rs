@@ -38,18 +38,26 @@ impl ParallelLine {
     }
 }
 
+/// The height of each line at each axis, in [0, 1].
+pub(super) fn heights(axes: &[Axis], lines: &[ParallelLine]) -> Vec<Vec<f64>> {
+    let scales = axis_scales(axes, lines);
+    let of = |line: &ParallelLine| {
+        scales.iter().zip(&line.values).map(|(scale, value)| scale.height(*value)).collect()
+    };
+    lines.iter().map(of).collect()
+}
+
 /// The lines; highlighted ones are drawn last, above the others.
 pub(super) fn plots(axes: &[Axis], lines: &[ParallelLine], theme: Theme) -> Vec<Plot> {
-    let scales = axis_scales(axes, lines);
-    let plot = |line: &ParallelLine| -> Plot {
-        let heights = scales.iter().zip(&line.values).map(|(scale, value)| scale.height(*value));
-        let points = heights.enumerate().map(|(index, height)| (index as f64 + 1.0, height));
+    let plot = |(line, heights): (&ParallelLine, Vec<f64>)| -> Plot {
+        let points = heights.into_iter().enumerate().map(|(index, height)| (index as f64 + 1.0, height));
         let width = if line.best { 2.6 } else { 0.8 };
         let plot =
             LinePlot::new().with_data(points).with_color(ParallelLine::ink_of(line.best).colour(theme));
         plot.with_stroke_width(width).into()
     };
-    let (best, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.best);
+    let (best, others): (Vec<_>, Vec<_>) =
+        lines.iter().zip(heights(axes, lines)).partition(|(line, _)| line.best);
     others.into_iter().chain(best).map(plot).collect()
 }
 

@@ -274,6 +274,7 @@ fn all_twenty_example_queries_run() {
         name: "s".to_owned(),
         folder: folder.path().to_owned(),
         trials: Provenance::new(),
+        has_values: false,
     };
     let database =
         Database::new(vec![RunSource::from_folder("first", folder.path())], vec![sweep], Work::Fast);

@@ -371,8 +371,12 @@ fn store_trials(folder: &Path) {
 fn a_sweep_shows_trials_without_a_parameter_too() {
     let folder = tempfile::tempdir().expect("a folder");
     store_trials(folder.path());
-    let source =
-        SweepSource { name: "s".to_owned(), folder: folder.path().to_owned(), trials: Provenance::new() };
+    let source = SweepSource {
+        name: "s".to_owned(),
+        folder: folder.path().to_owned(),
+        trials: Provenance::new(),
+        has_values: true,
+    };
     let database = Database::new(Vec::new(), vec![source], Work::Exact);
     let sweep = ReportSweep {
         name: "s".to_owned(),
@@ -401,6 +405,35 @@ fn a_sweep_shows_trials_without_a_parameter_too() {
     assert_eq!(lines.len(), 4);
     let rows = parallel.table();
     assert_eq!(rows[0], ["trial", "best", "rate", "considered", "elo"]);
+    // The page has the values of the lines, and where they are in both of its pictures.
+    let (_, data) =
+        report.html.split_once("<script type=\"application/json\" class=\"lines\">").expect("lines");
+    let data: serde_json::Value =
+        serde_json::from_str(data.split_once("</script>").expect("an end").0).expect("JSON");
+    assert_eq!(data["axes"], serde_json::json!(["rate", "considered", "elo"]));
+    let line = data["lines"].as_array().expect("a list").iter().find(|line| line["name"] == "0001");
+    let line = line.expect("the trial");
+    assert_eq!(
+        (&line["values"][0], &line["values"][1]),
+        (&serde_json::json!("0.01"), &serde_json::json!("not set"))
+    );
+    assert!((line["heights"][0].as_f64().expect("a height") - 1.0 / 3.0).abs() < 1e-6, "{line}");
+    let pictures = data["pictures"].as_array().expect("a list");
+    for picture in pictures {
+        let across: Vec<f64> = picture["across"]
+            .as_array()
+            .expect("axes")
+            .iter()
+            .filter_map(serde_json::Value::as_f64)
+            .collect();
+        assert!(
+            across.len() == 3
+                && across.is_sorted()
+                && across[2] < picture["width"].as_f64().expect("a width")
+        );
+        assert!(picture["top"].as_f64() < picture["bottom"].as_f64(), "{picture}");
+    }
+    assert_eq!(pictures.len(), 2);
     let without = rows.iter().find(|row| row[0] == "0001").expect("the trial");
     assert_eq!(without[..4], ["0001", "no", "0.01", "not set"]);
     let labels: Vec<&str> = axes[1].labels.iter().map(|(_, label)| label.as_str()).collect();

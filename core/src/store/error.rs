@@ -118,9 +118,14 @@ pub enum StoreError {
     },
     /// Files have changed since they were written.
     #[error(
-        "{} not as they were written: {}; delete what is left of them and run the script again: their steps make them again",
-        if faults.len() == 1 { "a file is".to_owned() } else { format!("{} files are", faults.len()) },
-        faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        "{}: {}; delete what is left of {} and run the script again: {}",
+        match faults.len() {
+            1 => "a file is not as it was written".to_owned(),
+            more => format!("{more} files are not as they were written"),
+        },
+        faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        if faults.len() == 1 { "it" } else { "them" },
+        if faults.len() == 1 { "its step makes it again" } else { "their steps make them again" },
     )]
     Changed {
         /// All of them.

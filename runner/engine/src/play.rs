@@ -30,7 +30,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_process::style::TermStyle;
 use input::Player;
-use pgn::Tags;
+use pgn::{Tags, today};
 use pgn_file::{Keep, KeepError};
 use record::Record;
 use session::{Session, Setup};
@@ -88,10 +88,11 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
     let keep = args.pgn.as_deref().map(Keep::open).transpose()?;
     let engine = Engine::new(settings)?;
     let tags = Tags {
-        date: clock::timestamp()[..10].replace('-', "."),
-        human: "Human".to_owned(),
+        event: "Game in the terminal",
+        date: today(),
         engine: concat!("dc0 ", env!("CARGO_PKG_VERSION")).to_owned(),
         side: side(args.side, seed),
+        plays_both: false,
         net: net_name(&args.engine),
         simulations: engine.simulations(),
     };

@@ -131,8 +131,9 @@ pub(super) fn stored_faults(
             Err(cause) => faults.push((path.clone(), RunError::io("read", &path)(cause))),
         }
     }
-    let own = record.map(|record| record.script.blake3.clone());
-    for digest in stored_digests(history).into_iter().filter(|digest| Some(digest) != own.as_ref()) {
+    // The record has the script of the first start, which is in no file; without it, that one would look like a missing one.
+    let Some(record) = record else { return faults };
+    for digest in stored_digests(history).into_iter().filter(|digest| *digest != record.script.blake3) {
         let path = if digest.len() == 64 { folder.script(&digest) } else { continue };
         if !path.exists() {
             let error = RunError::damaged(&path, "it is missing, though journal.jsonl names it");

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_steps::trace::Reading;
 
 /// The result of a host function.
 pub type Answer<T> = Result<T, Box<EvalAltResult>>;
@@ -28,6 +29,12 @@ impl<'a> Call<'a> {
     /// Where the script makes the call.
     pub fn location(&self) -> ScriptLocation {
         ScriptLocation::new(self.context.call_source().unwrap_or_default(), self.context.call_position())
+    }
+
+    /// The call as the reading of a figure.
+    pub(crate) fn reading(&self, figure: &str) -> Reading {
+        let ScriptLocation { source, point } = self.location();
+        Reading { figure: figure.to_owned(), source, point }
     }
 
     /// The engine's call, for functions given as arguments.

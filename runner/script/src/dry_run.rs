@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::engine::EngineHooks;
 use crate::failure::Failure;
-use crate::launch::ScriptRun;
+use crate::plans::{Planned, Plans, ScriptToPlan};
 use crate::report;
-use dc0_runs::declared::Declaration;
 use dc0_runs::overrides::Override;
 use dc0_runs::sources::Sources;
 use dc0_steps::RunOptions;
-use dc0_steps::check::Planner;
 
 /// A script to plan.
 pub struct DryRun<'a> {
@@ -42,8 +39,8 @@ pub struct EditorState {
 /// The outcome of a dry run.
 #[derive(Debug)]
 pub struct DryRunOutcome {
-    /// The plan as text, or the error.
-    pub plan: Result<String, Failure>,
+    /// The plan, or the error.
+    pub plan: Result<Plans, Failure>,
     /// What the script printed.
     pub printed: Vec<String>,
     /// The script's text and those of its imports.
@@ -60,26 +57,20 @@ impl DryRun<'_> {
     pub fn run_with(self, editor: &EditorState) -> DryRunOutcome {
         let Self { path, text, overrides, options, operations, is_stopped } = self;
         let sources = Arc::new(Sources::with_unsaved(&editor.texts));
-        let printed = Arc::new(Mutex::new(Vec::new()));
-        let name = path.display().to_string();
-        sources.keep(&name, text);
-        let print = Arc::clone(&printed);
-        let surroundings = EngineHooks {
+        sources.keep(&path.display().to_string(), text);
+        let script = ScriptToPlan {
+            path,
+            folder: editor.folder.as_deref(),
+            text,
+            overrides,
+            options,
             sources: Arc::clone(&sources),
-            print: Box::new(move |line| {
-                print.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
-            }),
-            debug: Box::new(|_| {}),
-            is_stopped,
             operations,
+            is_stopped: is_stopped.into(),
         };
-        let declaration = Arc::new(Declaration::new(overrides));
-        let planner = Arc::new(Planner::new(&name, options, Arc::clone(&declaration)));
-        let host = Arc::clone(&planner) as Arc<dyn dc0_steps::host::Host>;
-        let folder = editor.folder.as_deref();
-        let ran = ScriptRun { path, folder, text, host, declaration }.run(surroundings);
-        let printed = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
-        DryRunOutcome { plan: ran.map(|_| planner.plan()), printed, sources }
+        let Planned { printed, plans } = script.plan();
+        let printed = printed.into_iter().filter(|printed| !printed.is_debug);
+        DryRunOutcome { plan: plans, printed: printed.map(|printed| printed.line).collect(), sources }
     }
 }
 

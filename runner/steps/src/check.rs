@@ -1,5 +1,6 @@
 //! `--check`: a host that only plans. Scripts run as usual; finished steps return their results, other steps mock results.
 
+mod alternatives;
 mod fork;
 mod makespan;
 mod plan;
@@ -24,8 +25,9 @@ use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Manifest, Record};
 
+use crate::assumption::Assumption;
 use crate::error::StepError;
-use crate::estimate::{ASSUMPTIONS, Estimate, Work};
+use crate::estimate::{Estimate, Work};
 use crate::handles::Network;
 use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection;
@@ -33,20 +35,26 @@ use crate::memory::Machine;
 use crate::runner::RunOptions;
 use crate::speeds::ShardCost;
 use crate::step::{Call, MockResult, StepOutput, StepResult};
+use crate::summary::Summary;
 use crate::table::Table;
+use crate::trace::{Recorder, Trace};
+pub use alternatives::{Alternative, PlannedEnd};
 use plan::{Plan, Step};
 use planned_run::{PlannedRun, PlannedStep};
 
 /// Most steps of a plan, repeated ones included; more than any script that ends.
-const MAX_STEPS: usize = 100_000;
+pub const MAX_STEPS: usize = 100_000;
 
 /// The host of a dry run, which plans the steps that scripts call.
 pub struct Planner {
     options: RunOptions,
     declaration: Arc<Declaration>,
     script: String,
+    assumption: Assumption,
+    most_steps: usize,
     /// Shared by the trials of a sweep.
     plan: Arc<Mutex<Plan>>,
+    recorder: Recorder,
     run: Mutex<PlannedRun>,
     /// Threads that play; determined once, since asking the system takes a while.
     lanes: OnceLock<u32>,
@@ -79,21 +87,66 @@ impl PlannedTrial {
 }
 
 impl Planner {
-    /// A planner for one script, with the name that the user gave it.
-    pub fn new(script: &str, options: RunOptions, declaration: Arc<Declaration>) -> Self {
-        let (plan, run, lanes, devices, available_memory) = <_>::default();
+    /// A planner for one script, with the name that the user gave it, and for one assumption about its results.
+    pub fn new(
+        script: &str,
+        options: RunOptions,
+        declaration: Arc<Declaration>,
+        assumption: Assumption,
+    ) -> Self {
+        let (plan, recorder, run, lanes, devices, available_memory, trial) = <_>::default();
         let script = script.to_owned();
-        Self { options, declaration, script, plan, run, lanes, devices, available_memory, trial: None }
+        Self {
+            options,
+            declaration,
+            script,
+            assumption,
+            most_steps: MAX_STEPS,
+            plan,
+            recorder,
+            run,
+            lanes,
+            devices,
+            available_memory,
+            trial,
+        }
     }
 
-    /// The plan as text.
-    pub fn plan(&self) -> String {
-        self.state().render(&self.script, &self.declaration.rows())
+    /// Gives up after this many steps.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: usize) -> Self {
+        Self { most_steps, ..self }
+    }
+
+    /// The plan as text, followed by what the script does under every assumption.
+    pub fn plan(&self, alternatives: &[Alternative]) -> String {
+        self.state().render(&self.script, &self.declaration.rows(), (self.assumption, alternatives))
     }
 
     /// The plan for programs.
-    pub fn plan_json(&self) -> serde_json::Value {
-        self.state().to_json(&self.script, &self.declaration.rows())
+    pub fn plan_json(&self, alternatives: &[Alternative]) -> serde_json::Value {
+        self.state().to_json(&self.script, &self.declaration.rows(), (self.assumption, alternatives))
+    }
+
+    /// The assumption of the plan.
+    pub fn assumption(&self) -> Assumption {
+        self.assumption
+    }
+
+    /// What the script has done.
+    pub fn trace(&self) -> Trace {
+        self.recorder.trace()
+    }
+
+    /// How the plan ends; `error` is the script's own, as it ended with one.
+    pub fn end(&self, error: Option<String>) -> PlannedEnd {
+        let plan = self.state();
+        let (steps, seconds) = plan.size();
+        match error {
+            _ if plan.is_endless => PlannedEnd::Endless { steps: self.most_steps },
+            Some(error) => PlannedEnd::Fails(error),
+            None => PlannedEnd::Ends { steps, seconds },
+        }
     }
 
     /// The name of the script's file, without the folder.
@@ -130,10 +183,13 @@ impl Planner {
         let is_done = planned.manifest.is_some();
         let step = Step { kind, description, trial, work, pace, is_done, begun: planned.begun };
         let steps = self.state().add(&planned.identity, step, &call.params(), call.given());
-        if steps > MAX_STEPS {
-            return Err(HostError::Endless { steps, assumed: ASSUMPTIONS });
-        }
-        Ok(())
+        self.recorder.did(planned.identity.digits().to_owned());
+        if steps > self.most_steps { Err(self.endless(steps)) } else { Ok(()) }
+    }
+
+    /// The error of a plan without an end.
+    fn endless(&self, steps: usize) -> HostError {
+        endless(&self.plan, &self.recorder, self.assumption, steps)
     }
 
     /// Threads that play.
@@ -224,13 +280,20 @@ impl Host for Planner {
         let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
         let estimate = call.estimate(done, summary, lanes);
         self.add(kind.name(), &planned, call, description, estimate)?;
-        let MockResult { summary, files } = call.mock_result(number, lanes);
+        let mock = |assumption| call.mock_result(number, lanes, assumption);
+        let MockResult { summary, files } = mock(self.assumption);
+        let summary = if let Some(manifest) = &planned.manifest {
+            manifest.summary.clone().into()
+        } else {
+            let others = Assumption::ALL.map(|assumption| mock(assumption).summary);
+            Summary::assumed(summary, &others, self.recorder.clone())
+        };
         let output = StepOutput {
             run: Arc::clone(&planned.run),
             number,
             step: planned.identity.short().to_owned(),
             files: planned.files(&files),
-            summary: planned.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone()),
+            summary,
         };
         Ok(call.result(output)?)
     }
@@ -239,7 +302,8 @@ impl Host for Planner {
         Ok(inspection::assumed(&network.0.spec, params))
     }
 
-    fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {
+    fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError> {
+        self.recorder.did(format!("generation {generation}: {}", network.0.digest));
         Ok(())
     }
 
@@ -284,9 +348,20 @@ impl Host for Planner {
         call_params: &CallParams<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        self.recorder.begin_sweep();
         let (sweep, events) = sweep::open(self, call_params, script)?;
         Ok((Arc::new(sweep), events))
     }
+}
+
+/// The error of a plan without an end, which the plan remembers.
+fn endless(plan: &Mutex<Plan>, recorder: &Recorder, assumption: Assumption, steps: usize) -> HostError {
+    plan.lock().unwrap_or_else(PoisonError::into_inner).is_endless = true;
+    let hint = match recorder.trace().last() {
+        Some(reading) => format!("does the script wait for another value at {reading}?"),
+        None => format!("does a loop of the script never end? {}", assumption.whole()),
+    };
+    HostError::Endless { steps, hint }
 }
 
 /// Whether a group has a value at a dotted path.

@@ -107,9 +107,6 @@ pub(crate) fn sequential_evaluations(moves: f64, search: &SearchParams) -> f64 {
 /// Assumed plies of a future game, if `max_plies` allows; about the length of untrained nets' games.
 const PLIES: u32 = 150;
 
-/// The assumptions of plans, as text.
-pub(crate) const ASSUMPTIONS: &str = "assumed: games of 150 plies (or max_plies), 30% of them drawn, every simulation evaluates, matches end even, a table has one row of zeros";
-
 /// Assumed plies after the opening of a future game.
 pub(crate) fn assumed_plies(max_plies: u32, opening_plies: u32) -> u64 {
     u64::from(max_plies.min(PLIES).max(opening_plies) - opening_plies)

@@ -15,6 +15,7 @@ use dc0_runs::Generation;
 
 use crate::error::StepError;
 use crate::files::short_digest;
+use crate::summary::Summary;
 
 /// A stored net.
 #[derive(Debug, Clone)]
@@ -34,7 +35,7 @@ pub struct NetworkFields {
     /// Its weights' file, relative to the run.
     pub file: String,
     /// Summary of the step that made it.
-    pub summary: Value,
+    pub summary: Summary,
 }
 
 impl Network {
@@ -68,7 +69,7 @@ pub struct GamesFields {
     /// The tables, relative to the run.
     pub files: Vec<FileEntry>,
     /// Summary of the games.
-    pub summary: Value,
+    pub summary: Summary,
 }
 
 /// The games of the latest iterations, the oldest first.
@@ -98,7 +99,7 @@ pub struct MatchResultFields {
     /// The tables, relative to the run; none in a plan.
     pub files: Vec<FileEntry>,
     /// Summary of the match.
-    pub summary: Value,
+    pub summary: Summary,
 }
 
 impl MatchResult {
@@ -137,7 +138,7 @@ pub struct AnalysisFields {
     /// Whether searches can be continued from the stored trees.
     pub can_continue: bool,
     /// Summary of the searches.
-    pub summary: Value,
+    pub summary: Summary,
 }
 
 impl Analysis {
@@ -261,6 +262,11 @@ pub trait Fields: Clone + Send + Sync + 'static {
 
     /// Names and values, in the order of listings.
     fn fields(&self) -> Vec<(String, Value)>;
+
+    /// The summary of the step whose result this is, if it is one.
+    fn summary(&self) -> Option<&Summary> {
+        None
+    }
 }
 
 fn int(value: &Value) -> Option<i64> {
@@ -297,6 +303,10 @@ impl Fields for Network {
         ];
         with_summary(own, &net.summary)
     }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
+    }
 }
 
 impl Fields for Player {
@@ -317,6 +327,10 @@ impl Fields for Games {
             &self.0.summary,
         )
     }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
+    }
 }
 
 impl Fields for Window {
@@ -335,6 +349,10 @@ impl Fields for Analysis {
     fn fields(&self) -> Vec<(String, Value)> {
         with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
     }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
+    }
 }
 
 impl Fields for MatchResult {
@@ -342,5 +360,9 @@ impl Fields for MatchResult {
 
     fn fields(&self) -> Vec<(String, Value)> {
         with_summary([("first", text(&self.0.first)), ("second", text(&self.0.second))], &self.0.summary)
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
     }
 }

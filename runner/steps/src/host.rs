@@ -228,14 +228,12 @@ pub enum HostError {
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
     /// A check has come to more steps than any script that ends.
-    #[error(
-        "the plan has {steps} steps and no end; does the script wait for a result that mocked steps never return? {assumed}"
-    )]
+    #[error("the plan has {steps} steps and no end; {hint}")]
     Endless {
         /// Steps so far.
         steps: usize,
-        /// The assumptions behind the mock results.
-        assumed: &'static str,
+        /// What the script may wait for.
+        hint: String,
     },
 }
 

@@ -3,6 +3,7 @@
 //! [`step::Step`] defines a kind of step, and [`kinds`] has them all. [`Runner`] does what scripts ask for; [`check::Planner`] only
 //! plans it.
 
+mod assumption;
 pub mod check;
 mod context;
 mod error;
@@ -23,10 +24,13 @@ mod runner;
 mod runner_host;
 pub mod speeds;
 pub mod step;
+mod summary;
 mod sweep;
 pub mod table;
+pub mod trace;
 pub mod usage;
 
+pub use assumption::Assumption;
 pub use context::StepContext;
 pub use error::StepError;
 pub use estimate::{Estimate, Work};
@@ -34,3 +38,4 @@ pub use inspection::inspection_value;
 pub use memory::{Machine, Memory, TooLittleMemory};
 pub use past_networks::PastNetworks;
 pub use runner::{RunOptions, Runner};
+pub use summary::Summary;

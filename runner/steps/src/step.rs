@@ -11,12 +11,14 @@ use dc0_core::store::FileEntry;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Slot, StepCall, StepWorkspace};
 
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::handles::{Analysis, Games, MatchResult, Network, Player, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
+use crate::summary::Summary;
 use crate::usage::Usage;
 
 /// The type of an argument that a script can give between the run and the map.
@@ -65,7 +67,7 @@ pub struct StepOutput {
     /// Its files, relative to the run.
     pub files: Vec<FileEntry>,
     /// Its summary.
-    pub summary: Value,
+    pub summary: Summary,
 }
 
 impl StepOutput {
@@ -76,7 +78,7 @@ impl StepOutput {
             number: slot.number,
             step: manifest.identity().short().to_owned(),
             files: manifest.files.clone(),
-            summary: manifest.summary.clone(),
+            summary: manifest.summary.clone().into(),
         }
     }
 }
@@ -203,8 +205,15 @@ pub trait Step: Sized + Send + Sync + 'static {
     /// The work that is left once `done` games, positions or updates are done. `summary` is that of a finished step.
     fn estimate(&self, params: &Self::Params, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
-    /// A mock result for `--check`; `number` is the step's number in its series.
-    fn mock_result(&self, params: &Self::Params, number: u32, lanes: u32) -> MockResult;
+    /// A mock result for `--check`, as `assumption` has it; `number` is the step's number in its series. Files do not depend on the
+    /// assumption.
+    fn mock_result(
+        &self,
+        params: &Self::Params,
+        number: u32,
+        lanes: u32,
+        assumption: Assumption,
+    ) -> MockResult;
 
     /// The work of nets behind a result, as budgets count it.
     fn spent(&self, summary: &Value) -> Spent {
@@ -300,7 +309,7 @@ pub trait Call: Send + Sync {
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
     /// See [`Step::mock_result`].
-    fn mock_result(&self, number: u32, lanes: u32) -> MockResult;
+    fn mock_result(&self, number: u32, lanes: u32, assumption: Assumption) -> MockResult;
 
     /// See [`Step::spent`].
     fn spent(&self, summary: &Value) -> Spent;
@@ -444,8 +453,8 @@ impl<S: Step> Call for Checked<S> {
         self.step.estimate(&self.params, done, summary, lanes)
     }
 
-    fn mock_result(&self, number: u32, lanes: u32) -> MockResult {
-        self.step.mock_result(&self.params, number, lanes)
+    fn mock_result(&self, number: u32, lanes: u32, assumption: Assumption) -> MockResult {
+        self.step.mock_result(&self.params, number, lanes, assumption)
     }
 
     fn spent(&self, summary: &Value) -> Spent {

@@ -14,7 +14,7 @@ use dc0_process::fault::Fault;
 use dc0_runs::sweep::folder::{SweepFolder, lost_runs};
 use dc0_runs::sweep::table::of_sweep;
 use dc0_runs::view::{FinishedStep, TrialRun, trials};
-use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, RunError, Salvage};
+use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, Remedy, RunError, Salvage};
 
 /// Runs and sweeps to query.
 #[derive(Debug, Clone, Default)]
@@ -23,8 +23,6 @@ pub struct Sources {
     pub runs: Vec<RunSource>,
     /// The sweeps.
     pub sweeps: Vec<SweepSource>,
-    /// Files of finished steps that are missing.
-    pub lost: Vec<PathBuf>,
     /// What is missing or damaged, if it is to be left out.
     pub faults: Vec<Damage>,
     /// How the runs are read.
@@ -57,6 +55,20 @@ pub enum SourcesError {
     /// Its record, journal or manifests cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The run of a complete trial is gone.
+    #[error("{}", lost(folder))]
+    Lost {
+        /// Its folder.
+        folder: PathBuf,
+    },
+}
+
+/// What is wrong with a sweep that lacks the run of a complete trial.
+fn lost(folder: &Path) -> String {
+    format!(
+        "{} is missing, though its trial is complete; the sweep's command does the trial again",
+        folder.display()
+    )
 }
 
 impl Fault for SourcesError {
@@ -64,6 +76,7 @@ impl Fault for SourcesError {
         match self {
             Self::Unknown { .. } => Exit::BadInput,
             Self::Run(error) => error.exit(),
+            Self::Lost { .. } => Exit::Storage,
         }
     }
 }
@@ -148,15 +161,26 @@ impl Sources {
             self.add_run(&folder, name.clone(), Some(Trial { trial, replicate }))?;
         }
         let folder = Folder::at(root);
+        let mut has_values = false;
         if let Ok((_, trials)) = SweepFolder::read(root) {
-            self.lost.extend(lost_runs(&folder, &trials));
+            for gone in lost_runs(&folder, &trials) {
+                if self.reading == Reading::Whole {
+                    return Err(SourcesError::Lost { folder: gone });
+                }
+                let affects = STORED.into_iter().chain(["steps", "runs", "costs"]).collect();
+                self.faults.push(Damage { run: name.clone(), affects, message: lost(&gone), path: gone });
+            }
+            has_values = trials.iter().any(|(_, trial)| trial.value().is_some());
             let table = folder.path("trials.parquet");
-            let has_results = trials.iter().any(|(_, trial)| trial.value().is_some());
-            self.lost.extend((has_results && !table.exists()).then_some(table));
+            if self.reading == Reading::Readable && has_values && !table.exists() {
+                let error = Remedy::Rewrite.damaged(&table, "it is missing, though trials have values");
+                let (affects, message) = (vec!["trials"], error.to_string());
+                self.faults.push(Damage { run: name.clone(), affects, path: table, message });
+            }
         }
         let record = SweepFolder::record_in(&folder).ok().flatten();
         let trials = record.map(|record| of_sweep(&record.name)).unwrap_or_default();
-        self.sweeps.push(SweepSource { name, folder: root.to_owned(), trials });
+        self.sweeps.push(SweepSource { name, folder: root.to_owned(), trials, has_values });
         Ok(())
     }
 }
@@ -168,11 +192,6 @@ impl Sources {
             Reading::Readable => Salvage::of_run(folder),
         };
         self.faults.extend(faults.into_iter().map(|fault| affecting(fault, folder, &name)));
-        let files = steps.iter().flat_map(|step| &step.manifest.files);
-        let lost = files.map(|entry| folder.path(&entry.path)).filter(|path| !path.exists());
-        self.lost.extend(lost);
-        let costs = folder.path(Folder::COSTS);
-        self.lost.extend((steps.len() > 1 && !costs.exists()).then_some(costs));
         let seconds = Ledger::from_history(&history).seconds();
         let mut digests = digests(steps.iter().map(|step| &step.manifest));
         digests.extend(unfinished_files.into_iter().map(|entry| (entry.path.clone(), entry)));
@@ -191,17 +210,6 @@ impl Sources {
             about: record.as_ref().map(about),
         });
         Ok(())
-    }
-
-    /// A warning about missing files, if any; queries ignore them.
-    pub fn warning(&self) -> Option<String> {
-        let first = self.lost.first()?.display();
-        let others = match self.lost.len() - 1 {
-            0 => String::new(),
-            1 => " and another file".to_owned(),
-            more => format!(" and {more} more files"),
-        };
-        Some(format!("warn: {first}{others} of finished steps are missing; the results leave them out"))
     }
 }
 

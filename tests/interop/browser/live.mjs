@@ -35,11 +35,11 @@ function start() {
 
 // Runs a sweep of four tiny trials to its end.
 async function sweep() {
-  const text = `sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4 }, |trial| {
+  const text = `sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]), batch: choice([8, 16]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4 }, |trial| {
     let run = trial.run;
     let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
     run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
-    -run.train(net, run.window(), #{ updates: trial.updates, batch: 16 }).loss
+    -run.train(net, run.window(), #{ updates: trial.updates, batch: trial.batch }).loss
   });`;
   const file = join(folder, "tiny.rhai");
   writeFileSync(file, text);
@@ -214,10 +214,35 @@ async function compare(page, origin) {
   check(!await isZoomed(), "a button shows the whole range");
   // Trials of a sweep are compared by their runs.
   await page.goto(`${origin}/sweep/tiny`);
+  await parallel(page);
   await until(page, () => document.querySelectorAll("#rows [data-tick]").length === 4);
   for (const row of [1, 2]) await page.click(`#rows tr:nth-child(${row}) [data-tick]`);
   await Promise.all([page.waitForNavigation(), page.click("#compare")]);
   await until(page, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("#loss .legend li").length >= 2);
+}
+
+// The line of parallel coordinates at the pointer is drawn above the others, with its values.
+async function parallel(page) {
+  await until(page, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelector("figure script.lines"));
+  const frame = await (await page.$("iframe.report:not(.coming)")).contentFrame();
+  await frame.$eval("figure:has(script.lines)", (figure) => figure.scrollIntoView({ block: "center" }));
+  const shown = () => frame.$eval("figure:has(script.lines)", (figure) => [figure.querySelector(".tooltip").textContent, figure.querySelectorAll(".chosen-line").length]);
+  await eventually("the values of a line at the pointer", async () => {
+    const data = JSON.parse(await frame.$eval("figure script.lines", (script) => script.textContent));
+    const box = await (await frame.$("figure:has(script.lines) .picture .wide svg")).boundingBox();
+    const { width, height, across, top, bottom } = data.pictures[0];
+    const [x, y] = [across[2], bottom + (top - bottom) * data.lines[0].heights[2]];
+    await page.mouse.move(box.x + x * box.width / width, box.y + y * box.height / height, { steps: 3 });
+    const [values, lines] = await shown();
+    return lines === 1 && values.startsWith(`trial ${data.lines[0].name}updates`) && values.includes(data.lines[0].values[2]);
+  });
+  await screenshot(page, "parallel");
+  await frame.focus("figure:has(script.lines) .picture");
+  for (const key of ["Escape", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  const second = await frame.$eval("figure script.lines", (script) => JSON.parse(script.textContent).lines[1].name);
+  check((await shown())[0].startsWith(`trial ${second}`), "arrow keys go from line to line");
+  await page.keyboard.press("Escape");
+  check((await shown())[1] === 0, "Escape leaves the line");
 }
 
 // Tries again until something holds.
@@ -298,6 +323,8 @@ async function play(page, origin) {
   await page.keyboard.press("Enter");
   await until(page, () => document.querySelector("#problem").hidden === false);
   await screenshot(page, "play");
+  const pgn = await page.$eval("#pgn", async (link) => (await fetch(link.href)).text());
+  check(pgn.includes('[White "Human"]') && /1\. e4 \S+ \{\[%eval \S+\]\} 2\. d3 /.test(pgn.replace(/\s+/g, " ")), `the game as PGN, not ${pgn}`);
   await page.click("#undo");
   await plies(2);
   await page.click("#flip");

@@ -44,9 +44,34 @@ enum SqlError {
         cause: io::Error,
     },
     #[error(transparent)]
-    Sources(#[from] SourcesError),
+    Sources(SourcesError),
     #[error(transparent)]
-    Analysis(#[from] AnalysisError),
+    Analysis(AnalysisError),
+    #[error("an answer would leave out data of the runs; --incomplete answers from what can be read")]
+    Incomplete(#[source] Box<SqlError>),
+}
+
+impl From<SourcesError> for SqlError {
+    fn from(error: SourcesError) -> Self {
+        Self::Sources(error)
+    }
+}
+
+impl From<AnalysisError> for SqlError {
+    fn from(error: AnalysisError) -> Self {
+        Self::Analysis(error)
+    }
+}
+
+impl SqlError {
+    /// Whether it is about stored data that are missing or damaged.
+    fn is_of_data(&self) -> bool {
+        match self {
+            Self::Sources(error) => error.exit() == Exit::Storage,
+            Self::Analysis(error) => matches!(error, AnalysisError::Store(_)),
+            _ => false,
+        }
+    }
 }
 
 impl Fault for SqlError {
@@ -57,7 +82,7 @@ impl Fault for SqlError {
             | Self::NoFormat { .. }
             | Self::NoFile
             | Self::Taken { .. } => Exit::BadInput,
-            Self::Write { .. } => Exit::Storage,
+            Self::Write { .. } | Self::Incomplete(_) => Exit::Storage,
             Self::Sources(error) => error.exit(),
             Self::Analysis(error) => exit_of(error),
         }
@@ -70,27 +95,34 @@ impl Command for SqlArgs {
     const SLEEPING_THREADS: bool = false;
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        answer(self, &program.console)?;
+        let named = |error: SqlError| {
+            if error.is_of_data() && !self.incomplete { SqlError::Incomplete(Box::new(error)) } else { error }
+        };
+        answer(self, &program.console).map_err(named)?;
         Ok(Exit::Done)
     }
 }
 
 fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
     if args.tables {
-        console.result(&listing::tables(&database(args, &args.words, console)?)?);
+        let database = database(args, &args.words)?;
+        console.result(&listing::tables(&database)?);
+        note_left_out(&database, console);
         return Ok(());
     }
     if let Some(program) = args.views {
-        let database = database(args, &args.words, console)?;
+        let database = database(args, &args.words)?;
         console.result(&match program {
             ViewsFor::Duckdb => database.views()?,
             ViewsFor::Polars => database.polars()?,
         });
+        note_left_out(&database, console);
         return Ok(());
     }
     if args.examples {
-        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words, console)?) };
+        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words)?) };
         console.result(&listing::examples(&questions(), database.as_ref())?);
+        database.iter().for_each(|database| note_left_out(database, console));
         return Ok(());
     }
     let (statement, names) = args.words.split_last().ok_or(SqlError::NoRun)?;
@@ -100,11 +132,19 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
         return Err(SqlError::NoStatement { word: statement.clone() });
     }
     let target = Target::new(args)?;
-    let frame = database(args, names, console)?.query(statement)?;
+    let database = database(args, names)?;
+    let frame = database.query(statement)?;
     match (target.file, target.format) {
-        (None, SqlFormat::Table) => print(&frame, args, console),
-        _ => target.write(&frame.rows()?, args, console),
+        (None, SqlFormat::Table) => print(&frame, args, console)?,
+        _ => target.write(&frame.rows()?, args, console)?,
     }
+    note_left_out(&database, console);
+    Ok(())
+}
+
+/// Lists what an answer leaves out.
+fn note_left_out(database: &Database, console: &Console) {
+    database.faults().iter().for_each(|fault| console.note(&format!("warn: left out: {}", fault.message)));
 }
 
 /// Prints the first rows as a table; the others are only counted.
@@ -125,14 +165,16 @@ fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlErro
     Ok(())
 }
 
-fn database(args: &SqlArgs, names: &[String], console: &Console) -> Result<Database, SqlError> {
+/// The tables of runs. Data that are missing or damaged are an error, unless an incomplete answer is asked for.
+fn database(args: &SqlArgs, names: &[String]) -> Result<Database, SqlError> {
     if names.is_empty() {
         return Err(SqlError::NoRun);
     }
-    let sources = Sources::named(&args.runs, names)?;
-    if let Some(warning) = sources.warning() {
-        console.note(&warning);
+    if args.incomplete {
+        let Sources { runs, sweeps, faults, .. } = Sources::readable(&args.runs, names)?;
+        return Ok(Database::of_readable(runs, sweeps, Work::Fast, faults));
     }
+    let sources = Sources::named(&args.runs, names)?;
     Ok(Database::new(sources.runs, sources.sweeps, Work::Fast))
 }
 

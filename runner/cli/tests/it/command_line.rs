@@ -90,17 +90,6 @@ fn a_check_shows_steps_and_parameters_with_their_sources_and_computes_nothing() 
 }
 
 #[test]
-fn an_endless_check_is_reported() {
-    let script = "let run = open_run(\"small\");
-let net = run.network();
-let verdict = run.arena(net, \"random\", #{});
-while verdict.score < 0.9 { verdict = run.arena(net, \"random\", #{}); }";
-    let ended = Experiment::new(script).run(&["--check"]);
-    assert!(ended.stderr.contains("has 100001 steps and no end"), "{}", ended.stderr);
-    assert_eq!(ended.code, Some(2));
-}
-
-#[test]
 fn unknown_command_line_parameters_are_reported_before_any_step() {
     let expected = "error: x.rhai:2:9: --set: 1 problem in its parameters
   iteration: the script declares no such parameter; did you mean `iterations`?

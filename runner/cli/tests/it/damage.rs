@@ -236,6 +236,8 @@ fn removed_files_of_a_sweep_are_noticed() {
     ends(&experiment, &["report", "small"], 0, &[]);
 
     fs::remove_file(sweep.join("trials.parquet")).expect("removes");
+    ends(&experiment, &["sql", "small", "select * from trials"], 3, &["trials.parquet is missing"]);
+    ends(&experiment, &["sql", "small", "select * from trials", "--incomplete"], 0, &["trials.parquet"]);
     let ended = experiment.run(&[]);
     assert!(ended.stderr.contains("trials.parquet is missing; it is written again"), "{}", ended.stderr);
     assert_eq!(fs::read(sweep.join("trials.parquet")).expect("is back"), table);
@@ -264,8 +266,14 @@ fn removed_files_of_a_sweep_are_noticed() {
     ends(
         &experiment,
         &["sql", "small", "select * from steps"],
+        3,
+        &["trials/0001-0 is missing, though its trial is complete", "--incomplete"],
+    );
+    ends(
+        &experiment,
+        &["sql", "small", "select * from steps", "--incomplete"],
         0,
-        &["trials/0001-0 of finished steps are missing"],
+        &["trials/0001-0 is missing"],
     );
 }
 

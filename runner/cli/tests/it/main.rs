@@ -19,6 +19,7 @@ mod resume;
 mod script_fuzz;
 mod serve;
 mod sql;
+mod steered;
 mod sweeps;
 mod uci;
 mod uci_fuzz;

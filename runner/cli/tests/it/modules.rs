@@ -50,7 +50,7 @@ fn a_step_accepts_a_schedule_of_a_module() {
     let ran = run("import \"lib/schedules\" as schedules;
         let run = open_run(\"x\"); let net = run.network();
         run.self_play(net, #{ games: 2, max_plies: 9, temperature: schedules::step(1.0, 0.0, 4) });");
-    let plan = ran.plan.expect("a plan");
+    let plan = ran.plan.expect("a plan").text();
     assert!(plan.contains("[[0,1.0],[4,0.0]]"), "{plan}");
 }
 
@@ -121,7 +121,7 @@ fn a_planned_sweep_counts_shared_steps_once() {
             let made = trial.run.train(net, trial.run.window(), #{ updates: 10 });
             trial.run.arena(made, net, #{ games: 2, search: #{ c_puct: trial.c_puct }, max_plies: 20 })
         });");
-    let plan = ran.plan.expect("a plan");
+    let plan = ran.plan.expect("a plan").text();
     // Three points of two seeds: nets, games and trainings are the same for all points of a seed, matches are not.
     assert!(plan.contains("6 runs would begin or go on; 12 of 24 steps differ"), "{plan}");
     let lines: Vec<String> =

@@ -168,17 +168,46 @@ fn a_flipped_bit_is_noticed_before_a_table_is_read() {
 }
 
 #[test]
-fn a_missing_file_is_reported_with_the_answer() {
+fn an_answer_without_a_missing_file_is_given_only_on_request() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
-    fs::remove_file(experiment.first_in("games")).expect("removes");
-    let ended = sql(&experiment, &["small", "select count(*) as games from games"]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "games\n   10\n"));
-    assert!(
-        ended.stderr.contains("of finished steps are missing; the results leave them out"),
-        "{}",
-        ended.stderr
-    );
+    let query = |table: &str, args: &[&str]| {
+        let statement = format!("select count(*) as n from {table}");
+        sql(&experiment, &[&["small", &statement][..], args].concat())
+    };
+    let removed = |folder: &str| {
+        let costs = experiment.run_folder().join("costs.parquet");
+        let file = if folder == "costs.parquet" { costs } else { experiment.first_in(folder) };
+        fs::remove_file(&file).expect("removes");
+        file.file_name().expect("a name").to_string_lossy().into_owned()
+    };
+    for (folder, table, others) in
+        [("games", "games", "10"), ("matches", "ratings", "3"), ("costs.parquet", "costs", "0")]
+    {
+        let name = removed(folder);
+        for args in [&["small", &format!("select count(*) as n from {table}")][..], &["small", "--tables"]] {
+            let refused = sql(&experiment, args);
+            assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{table}");
+            for expected in [&name, "is missing", "--incomplete answers from what can be read"] {
+                assert!(refused.stderr.contains(expected), "{expected}: {}", refused.stderr);
+            }
+        }
+        // Other tables are whole.
+        assert_eq!(query("training", &[]).code, Some(0));
+        let ended = query(table, &["--incomplete"]);
+        assert_eq!(
+            (ended.code, ended.stdout.lines().last().map(str::trim)),
+            (Some(0), Some(others)),
+            "{table}"
+        );
+        let left_out = ended.stderr.lines().find(|line| line.contains(&name));
+        assert!(left_out.is_some_and(|line| line.starts_with("warn: left out: ")), "{}", ended.stderr);
+        assert_eq!(experiment.run(&[]).code, Some(0), "heals");
+        assert_eq!(query(table, &[]).code, Some(0), "{table}");
+    }
+    // Nets are not in any table.
+    removed("networks");
+    assert_eq!(query("steps", &[]).code, Some(0));
 }
 
 #[test]

@@ -14,9 +14,10 @@ use dc0_runs::declared::Declaration;
 use dc0_runs::overrides::{Origin, Override};
 use dc0_runs::sources::Sources;
 use dc0_script::engine::EngineHooks;
-use dc0_script::launch::{Process, ScriptRun};
+use dc0_script::launch::Process;
 use dc0_script::limits::MAX_OPERATIONS;
 use dc0_script::report;
+use dc0_script::script_run::ScriptRun;
 use dc0_steps::{RunOptions, Runner};
 
 /// How the script ended.

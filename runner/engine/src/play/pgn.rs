@@ -3,28 +3,41 @@
 use dc0_core::board::{PgnRoster, PgnWriter, Side};
 
 use super::record::Record;
+use dc0_process::clock;
 
 /// Who played, and when.
 #[derive(Debug, Clone)]
 pub struct Tags {
+    /// The tag `Event`.
+    pub event: &'static str,
     /// `YYYY.MM.DD`.
-    pub(super) date: String,
-    pub(super) human: String,
-    pub(super) engine: String,
+    pub date: String,
+    /// The name of the engine.
+    pub engine: String,
     /// The human's side.
-    pub(super) side: Side,
+    pub side: Side,
+    /// Whether the human moves for both sides.
+    pub plays_both: bool,
     /// The net and the simulations, as one line.
-    pub(super) net: String,
-    pub(super) simulations: u32,
+    pub net: String,
+    /// The simulations of a move.
+    pub simulations: u32,
+}
+
+/// The date of today as PGN has it.
+pub fn today() -> String {
+    clock::timestamp()[..10].replace('-', ".")
 }
 
 /// The game with its tags, followed by an empty line.
 pub fn pgn(record: &Record, tags: &Tags) -> String {
-    let players = [(tags.human.clone(), "human"), (tags.engine.clone(), "program")];
-    let [(white, white_type), (black, black_type)] =
-        if tags.side == Side::White { players } else { [players[1].clone(), players[0].clone()] };
+    let player = |side: Side| {
+        let is_human = tags.plays_both || tags.side == side;
+        if is_human { ("Human".to_owned(), "human") } else { (tags.engine.clone(), "program") }
+    };
+    let [(white, white_type), (black, black_type)] = [Side::White, Side::Black].map(player);
     let roster = PgnRoster {
-        event: "Game in the terminal".to_owned(),
+        event: tags.event.to_owned(),
         date: Some(tags.date.clone()),
         round: "-".to_owned(),
         white,
@@ -63,10 +76,11 @@ mod tests {
 
     fn tags(side: Side) -> Tags {
         Tags {
+            event: "Game in the terminal",
             date: "2026.08.01".to_owned(),
-            human: "Human".to_owned(),
             engine: "dc0 0.1.0 (small net)".to_owned(),
             side,
+            plays_both: false,
             net: "small net".to_owned(),
             simulations: 50,
         }

@@ -28,8 +28,12 @@ pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
 
 fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer<Dynamic> {
     let fields = value.fields();
-    if let Some((_, value)) = fields.iter().find(|(known, _)| known == name) {
-        return Ok(to_dynamic(value));
+    if let Some((_, value_of_field)) = fields.iter().find(|(known, _)| known == name) {
+        let call = Call::new(T::KIND, context);
+        if let Some(summary) = value.summary() {
+            summary.note_reading(name, || call.reading(name));
+        }
+        return Ok(to_dynamic(value_of_field));
     }
     let known: Vec<&str> = fields.iter().map(|(known, _)| known.as_str()).collect();
     let hint = match nearest(name, known.iter().copied()) {

@@ -268,7 +268,7 @@ impl Work {
         called: Answer<Dynamic>,
     ) -> Answer<(Ending, Option<Measured>, Option<String>)> {
         let error = match called {
-            Ok(value) => match measured(&value) {
+            Ok(value) => match measured(call, &value) {
                 Ok(result) => return Ok((Ending::Complete, Some(result), None)),
                 Err(problem) => call.misuse(format!("the trial's function returned {problem}")),
             },

@@ -11,8 +11,8 @@ use crate::engine::{EngineHooks, engine};
 use crate::host::{self, Session, usages};
 use crate::limits::MAX_OPERATIONS;
 use dc0_runs::declared::Declaration;
-use dc0_steps::RunOptions;
 use dc0_steps::check::Planner;
+use dc0_steps::{Assumption, RunOptions};
 
 const HEAD: &str = "# Functions of scripts
 
@@ -56,7 +56,7 @@ pub fn forms(form: &str) -> Vec<String> {
 pub fn planning_engine() -> Engine {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let declaration = Arc::new(Declaration::new(Vec::new()));
-    let planner = Planner::new("", options, Arc::clone(&declaration));
+    let planner = Planner::new("", options, Arc::clone(&declaration), Assumption::Even);
     let session = Arc::new(Session::new(Arc::new(planner), declaration));
     let surroundings = EngineHooks {
         sources: Arc::default(),

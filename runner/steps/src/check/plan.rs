@@ -96,12 +96,14 @@ pub(super) struct Plan {
     speeds: Option<Speeds>,
     /// Kinds of steps that are left to do, of which the first step takes longer.
     to_do: BTreeSet<&'static str>,
+    /// Whether it was given up because it has no end.
+    pub(super) is_endless: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        let (run, sweeps, rows, calls, seen, to_do) = <_>::default();
-        Self { run, sweeps, rows, calls, seen, requested: 0, speeds: Speeds::stored(), to_do }
+        let (run, sweeps, rows, calls, seen, requested, to_do, is_endless) = <_>::default();
+        Self { run, sweeps, rows, calls, seen, requested, speeds: Speeds::stored(), to_do, is_endless }
     }
 }
 
@@ -137,6 +139,12 @@ impl Plan {
 
     pub(super) fn sweep(&mut self, sweep: SweepPlan) {
         self.sweeps.push(sweep);
+    }
+
+    /// The number of distinct steps, and the time of what is left to do, if this machine was measured.
+    pub(super) fn size(&self) -> (usize, Option<f64>) {
+        let (_, seconds, _) = self.left();
+        (self.seen.len(), self.speeds.as_ref().map(|_| seconds))
     }
 
     /// Records that a replicate of a trial begins or continues.

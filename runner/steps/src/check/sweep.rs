@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::plan::{Plan, SweepPlan};
-use super::{MAX_STEPS, PlannedTrial, Planner};
-use crate::estimate::ASSUMPTIONS;
+use super::{PlannedTrial, Planner, endless};
+use crate::assumption::Assumption;
 use crate::host::{CallParams, Host, HostError, SweepHost};
 use crate::runner::RunOptions;
 use crate::sweep::{record as sweep_record, share_of_cores};
+use crate::trace::Recorder;
 use dc0_backend::cores;
 use dc0_runs::Folder;
 use dc0_runs::declared::Declaration;
@@ -28,7 +29,10 @@ pub(super) struct PlannedSweep {
     script: String,
     options: RunOptions,
     declaration: Arc<Declaration>,
+    assumption: Assumption,
+    most_steps: usize,
     plan: Arc<Mutex<Plan>>,
+    recorder: Recorder,
     finished: Arc<FinishedSteps>,
     /// libtorch threads of each trial, if trials share the cores of one machine.
     threads: Option<u32>,
@@ -73,7 +77,10 @@ pub(super) fn open(
             ..planner.options.clone()
         },
         declaration: Arc::clone(&planner.declaration),
+        assumption: planner.assumption,
+        most_steps: planner.most_steps,
         plan: Arc::clone(&planner.plan),
+        recorder: planner.recorder.clone(),
         finished: Arc::new(finished),
         threads: is_cpu.then_some(threads),
         turns: AtomicUsize::new(0),
@@ -96,8 +103,8 @@ impl SweepHost for PlannedSweep {
 
     fn replicate(&self, id: Replicate, _: &Point) -> Result<Arc<dyn Host>, HostError> {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed);
-        if turns > MAX_STEPS {
-            return Err(HostError::Endless { steps: turns, assumed: ASSUMPTIONS });
+        if turns > self.most_steps {
+            return Err(endless(&self.plan, &self.recorder, self.assumption, turns));
         }
         let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         plan.begin(&self.name, id);
@@ -105,7 +112,10 @@ impl SweepHost for PlannedSweep {
             options: self.options.clone(),
             declaration: Arc::clone(&self.declaration),
             script: self.script.clone(),
+            assumption: self.assumption,
+            most_steps: self.most_steps,
             plan: Arc::clone(&self.plan),
+            recorder: self.recorder.of_trial(id),
             run: Mutex::default(),
             lanes: OnceLock::new(),
             devices: OnceLock::new(),

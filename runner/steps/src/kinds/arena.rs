@@ -25,6 +25,7 @@ use dc0_opponents::Opponent;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{
@@ -244,9 +245,9 @@ impl Step for Arena {
         self.estimate_of(&ArenaParams { games: files::left(params.games, done), ..params.clone() }, lanes)
     }
 
-    fn mock_result(&self, params: &ArenaParams, _: u32, lanes: u32) -> MockResult {
+    fn mock_result(&self, params: &ArenaParams, _: u32, lanes: u32, assumption: Assumption) -> MockResult {
         let evaluations = self.estimate_of(params, lanes).work.evaluations;
-        MockResult { summary: even(params, evaluations).to_value(), files: Vec::new() }
+        MockResult { summary: assumed(params, evaluations, assumption).to_value(), files: Vec::new() }
     }
 
     /// Assumes that each net makes the same share of the evaluations.
@@ -359,18 +360,23 @@ fn test_text(summary: &Value) -> Option<String> {
     Some(format!(", test {verdict}: LLR {llr:.2} in [{lower:.2}, {upper:.2}]"))
 }
 
-/// The mock result: an even match with this many evaluations.
-fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
+/// The mock result: a match with this many evaluations that is even, or lost by one player, who draws a fifth of the games. Nobody
+/// loses all of them, since such a match has no Elo to calculate with.
+fn assumed(params: &ArenaParams, evaluations: u64, assumption: Assumption) -> MatchSummary {
     let (games, pairs) = (params.games, params.games / 2);
-    let (wins, pentanomial) = (games / 4, [0, 0, pairs, 0, 0]);
+    let drawn = (games / 5).max(1);
+    let [wins, losses] = assumption.pick([[games / 4; 2], [games - drawn, 0], [0, games - drawn]]);
+    let (mixed, lost) = (drawn.min(pairs), pairs - drawn.min(pairs));
+    let pentanomial = assumption.pick([[0, 0, pairs, 0, 0], [0, 0, 0, mixed, lost], [lost, mixed, 0, 0, 0]]);
+    let score = assumption.pick([0.5, 0.9, 0.1]);
     MatchSummary {
         games,
         wins,
-        draws: games - 2 * wins,
-        losses: wins,
-        score: 0.5,
-        score_low: 0.45,
-        score_high: 0.55,
+        draws: games - wins - losses,
+        losses,
+        score,
+        score_low: score - 0.05,
+        score_high: score + 0.05,
         pentanomial,
         los: 0.5,
         normalized: EloInterval { low: Some(-50.0), elo: Some(0.0), high: Some(50.0) },

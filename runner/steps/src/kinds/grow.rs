@@ -6,6 +6,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
 use super::network;
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
@@ -107,7 +108,7 @@ impl Step for Growth {
         network::estimate(&self.planned_spec(params))
     }
 
-    fn mock_result(&self, params: &GrowParams, number: u32, _: u32) -> MockResult {
+    fn mock_result(&self, params: &GrowParams, number: u32, _: u32, _: Assumption) -> MockResult {
         network::mock_result(network::summary(&self.planned_spec(params)), number)
     }
 }

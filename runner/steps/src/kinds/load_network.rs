@@ -9,6 +9,7 @@ use dc0_runs::net::{named, shipped};
 use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
 use super::network;
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
@@ -96,7 +97,7 @@ impl Step for LoadNetwork {
         network::estimate(self.spec())
     }
 
-    fn mock_result(&self, _: &LoadNetworkParams, number: u32, _: u32) -> MockResult {
+    fn mock_result(&self, _: &LoadNetworkParams, number: u32, _: u32, _: Assumption) -> MockResult {
         network::mock_result(network::summary(self.spec()), number)
     }
 }

@@ -9,6 +9,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_process::format::amount;
 use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, Work, weight_bytes};
@@ -83,7 +84,7 @@ impl Step for NewNetwork {
         estimate(spec)
     }
 
-    fn mock_result(&self, spec: &NetworkSpec, number: u32, _: u32) -> MockResult {
+    fn mock_result(&self, spec: &NetworkSpec, number: u32, _: u32, _: Assumption) -> MockResult {
         mock_result(summary(spec), number)
     }
 }

@@ -18,6 +18,7 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
@@ -186,8 +187,8 @@ impl Step for PositionSearch {
         Estimate { work: Work { positions, evaluations, flops, bytes, ..Work::default() }, pace }
     }
 
-    fn mock_result(&self, params: &AnalysisParams, _: u32, _: u32) -> MockResult {
-        let summary = assumed(self.input.positions() as u64, params);
+    fn mock_result(&self, params: &AnalysisParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
+        let summary = assumed(self.input.positions() as u64, params, assumption);
         MockResult { summary, files: vec!["searches".to_owned()] }
     }
 
@@ -348,14 +349,14 @@ impl Part {
 }
 
 /// The mock summary for `--check`.
-fn assumed(positions: u64, params: &AnalysisParams) -> Value {
+fn assumed(positions: u64, params: &AnalysisParams, assumption: Assumption) -> Value {
     Part {
         positions,
         simulations: positions * u64::from(params.search.simulations),
         evaluations: positions * u64::from(params.search.simulations),
         best: vec!["e2e4".to_owned(); positions as usize],
-        values: vec![0.0; positions as usize],
-        ..Part::default()
+        values: vec![assumption.pick([0.0, 0.9, -0.9]); positions as usize],
+        proven: assumption.pick([0, positions, 0]),
     }
     .summary()
 }

@@ -13,6 +13,7 @@ use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, number};
@@ -144,7 +145,7 @@ impl Step for SelfPlay {
     /// The row of a position has the visits of its moves, so more simulations make it longer.
     fn estimate(&self, params: &SelfPlayParams, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {
         let left = SelfPlayParams { games: files::left(params.games, done), ..params.clone() };
-        let summary = summary.cloned().unwrap_or_else(|| assumed(&left).to_value());
+        let summary = summary.cloned().unwrap_or_else(|| assumed(&left, Assumption::Even).to_value());
         let [games, positions, evaluations] =
             ["games", "positions", "evaluations"].map(|name| number(&summary, name));
         let row_bytes = 20.0 + 5.0 * f64::from(left.search.simulations).sqrt();
@@ -159,12 +160,12 @@ impl Step for SelfPlay {
         Estimate { work, pace }
     }
 
-    fn mock_result(&self, params: &SelfPlayParams, _: u32, _: u32) -> MockResult {
+    fn mock_result(&self, params: &SelfPlayParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
         let shards = 0..params.games.div_ceil(params.shard_games);
         let files = shards
             .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
             .collect();
-        MockResult { summary: assumed(params).to_value(), files }
+        MockResult { summary: assumed(params, assumption).to_value(), files }
     }
 
     fn spent(&self, summary: &Value) -> Spent {
@@ -176,9 +177,9 @@ impl Step for SelfPlay {
 }
 
 /// The mock result: games as they might end.
-fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
+fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
     let games = u64::from(params.games);
-    let draws = games * 3 / 10;
+    let draws = games * assumption.pick([3, 1, 6]) / 10;
     let white_wins = (games - draws).div_ceil(2);
     let positions = games * assumed_plies(params.max_plies, params.opening_plies);
     let simulations = positions * u64::from(params.search.simulations);
@@ -194,7 +195,7 @@ fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
         cache_hits: 0,
         batches: simulations.div_ceil(u64::from(params.game_slots)),
         simulations,
-        entropy_sum: positions as f64,
+        entropy_sum: positions as f64 * assumption.pick([1.0, 0.3, 2.5]),
     }
 }
 

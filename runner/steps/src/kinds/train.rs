@@ -16,6 +16,7 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
 
 use super::network;
+use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
@@ -154,8 +155,8 @@ impl Step for Training {
         Estimate { work: Work { updates, samples, flops, bytes, ..Work::default() }, pace }
     }
 
-    fn mock_result(&self, params: &TrainParams, number: u32, _: u32) -> MockResult {
-        network::mock_result(assumed(params, &self.window, &self.start.0.spec), number)
+    fn mock_result(&self, params: &TrainParams, number: u32, _: u32, assumption: Assumption) -> MockResult {
+        network::mock_result(assumed(params, &self.window, &self.start.0.spec, assumption), number)
     }
 
     fn spent(&self, summary: &Value) -> Spent {
@@ -236,9 +237,11 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
 }
 
 /// The mock summary: a training as it might end.
-fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec) -> Value {
-    let (loss, policy_loss, value_loss, moves_left_loss) = (3.0, 2.2, 0.8, 0.0);
-    let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
+fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption: Assumption) -> Value {
+    let [policy_loss, value_loss] = assumption.pick([[2.2, 0.8], [0.04, 0.01], [7.0, 1.0]]);
+    let (loss, moves_left_loss) = (policy_loss + value_loss, 0.0);
+    let [policy_accuracy, policy_entropy] = assumption.pick([[0.4, 1.5], [0.99, 0.05], [0.01, 3.0]]);
+    let update = params.updates;
     let last = TrainingRow {
         update,
         learning_rate: params.learning_rate.at(update - 1),
@@ -291,7 +294,7 @@ mod tests {
 
     fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
         let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
-        let (spec, summary) = (NetworkSpec::default(), Value::group());
+        let (spec, summary) = (NetworkSpec::default(), Value::group().into());
         let fields = NetworkFields { run: "run".into(), number: 0, digest, spec, file, summary };
         let tablebases = tables.map(|folder| folder.display().to_string());
         let params = TrainParams { tablebases, ..TrainParams::default() };

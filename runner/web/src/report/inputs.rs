@@ -12,7 +12,7 @@ use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::observation::{Direction, TrialState};
 use dc0_runs::sweep::space::Domain;
-use dc0_runs::{Folder, Progress, Record, Remedy, RunError, Salvage, StartedStep};
+use dc0_runs::{Folder, Progress, Record, RunError, Salvage, StartedStep};
 use dc0_tables::Sources;
 
 /// The runs and sweeps of a report.
@@ -36,14 +36,6 @@ pub(super) fn inputs(parent: &Path, names: &[String]) -> Result<Inputs, ReportEr
         _ => PathBuf::new(),
     };
     let runs = sources.runs.iter().map(run).collect();
-    for SweepSource { name, folder, .. } in &sources.sweeps {
-        let table = folder.join("trials.parquet");
-        if sources.lost.contains(&table) {
-            let error = Remedy::Rewrite.damaged(&table, "it is missing, though trials have values");
-            let (affects, message) = (vec!["trials"], error.to_string());
-            sources.faults.push(Damage { run: name.clone(), affects, path: table, message });
-        }
-    }
     let mut sweeps = Vec::new();
     for SweepSource { name, folder, .. } in &sources.sweeps {
         let read = SweepFolder::record_in(&Folder::at(folder)).and_then(|_| sweep_of(name, folder));

@@ -178,6 +178,12 @@ impl GameRooms {
         Ok(Engine::new(settings)?)
     }
 
+    /// A game as a PGN file.
+    pub(super) fn pgn(&self, id: &str) -> Result<Reply, PlayError> {
+        let reply = Reply::new(200, "application/x-chess-pgn; charset=utf-8", self.game(id)?.pgn());
+        Ok(reply.with("Content-Disposition", "attachment; filename=\"game.pgn\""))
+    }
+
     /// The state of a game.
     pub(super) fn snapshot(&self, id: &str) -> Result<Value, PlayError> {
         Ok(self.game(id)?.snapshot())

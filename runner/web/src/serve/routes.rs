@@ -197,6 +197,9 @@ fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
         return Reply::failure(415, "expected the content type application/json");
     }
     let (rooms, body) = (&server.rooms, &request.body);
+    if let (&Method::GET | &Method::HEAD, [id, "pgn"]) = (&request.method, rest) {
+        return rooms.pgn(id).unwrap_or_else(|_| Reply::failure(404, "there is no such game; it has ended"));
+    }
     let done = match (&request.method, rest) {
         (&Method::POST, []) => match server.waiting.try_acquire() {
             Ok(_permit) => rooms.begin(&server.library, body),

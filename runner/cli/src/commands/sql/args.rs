@@ -28,6 +28,9 @@ pub(crate) struct SqlArgs {
     /// Replace the file if it exists.
     #[arg(long, requires = "out")]
     pub replace: bool,
+    /// Answer from what can be read: data that are missing or damaged are left out and listed on stderr, instead of being an error.
+    #[arg(long)]
+    pub incomplete: bool,
     /// The most rows of a printed table; other formats have all rows.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub rows: usize,

@@ -69,6 +69,24 @@ fn promotions_are_offered_mates_end_games_and_deleted_games_are_gone() {
         (&over["result"], &over["legal"], &over["thinking"]),
         (&json!("1-0"), &json!([]), &json!(false))
     );
+    let pgn = server.get(&format!("/api/play/{id}/pgn"));
+    assert_eq!(pgn.status, 200);
+    assert!(
+        pgn.head.to_lowercase().contains("content-disposition: attachment; filename=\"game.pgn\""),
+        "{}",
+        pgn.head
+    );
+    for expected in [
+        "[Event \"Game in the browser\"]",
+        "[White \"Human\"]",
+        "[Black \"dc0 ",
+        "[FEN \"6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\"]",
+        "[DC0Net \"the small net in the program\"]",
+        "[DC0Simulations \"16\"]",
+        "\n\n1. Ra8# {White won by checkmate} 1-0\n",
+    ] {
+        assert!(pgn.body.contains(expected), "{expected}\n{}", pgn.body);
+    }
     let refused = server.post(&format!("/api/play/{id}/go"), &json!({})).json();
     assert_eq!((&refused["refused"], &refused["human"]), (&json!("the game is over"), &json!("white")));
     // Clients that wait for a change of a game are released when it is deleted.
@@ -82,6 +100,7 @@ fn promotions_are_offered_mates_end_games_and_deleted_games_are_gone() {
     assert!(waits["gone"] == true || waits["version"].as_u64() > refused["version"].as_u64(), "{waits}");
     let gone = json!({ "gone": true });
     assert_eq!(server.get(&format!("/api/play/{id}")).json(), gone);
+    assert_eq!(server.get(&format!("/api/play/{id}/pgn")).status, 404);
     assert_eq!(server.post(&format!("/api/play/{id}/undo"), &json!({})).json(), gone);
 }
 

@@ -61,8 +61,8 @@ impl Turn {
     }
 }
 
-/// Reads a value of the objective: a number, a match result, or a map with value, low and high.
-pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
+/// Reads a value of the objective that a call gives: a number, a match result, or a map with value, low and high.
+pub(super) fn measured(call: &Call<'_>, given: &Dynamic) -> Result<Measured, String> {
     let number = |value: Option<Value>, name: &str| {
         let number = value.as_ref().and_then(Value::as_f64);
         number.ok_or_else(|| {
@@ -76,6 +76,7 @@ pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
         measured.is_sound().then_some(measured).ok_or_else(problem)
     };
     if let Some(verdict) = given.read_lock::<MatchResult>() {
+        verdict.0.summary.note_reading("score", || call.reading("score"));
         let field = |name| number(verdict.0.summary.member(name).cloned(), name);
         return checked(Measured {
             value: field("score")?,
@@ -94,7 +95,7 @@ pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dyna
     let (call, turn) = (Call::new("report", context), &trial.0);
     let at = u32::try_from(at)
         .map_err(|_| call.misuse(format!("at: expected a whole number from 0 on, got {at}")))?;
-    let measured = measured(value).map_err(|problem| call.misuse(format!("got {problem}")))?;
+    let measured = measured(&call, value).map_err(|problem| call.misuse(format!("got {problem}")))?;
     {
         let mut last = turn.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = last.filter(|last| *last >= at) {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use super::super::alternatives::{self, Alternative};
 use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
-use crate::estimate::ASSUMPTIONS;
+use crate::assumption::Assumption;
 use crate::estimate::Work;
 use dc0_process::format::{amount, counted, duration};
 use dc0_runs::PartialProgress;
@@ -21,7 +22,12 @@ const NO_SPEEDS: &str =
     "no times: this machine has not been measured yet; `dc0-run bench calibrate` does it in half a minute";
 
 impl Plan {
-    pub(in super::super) fn render(&self, script: &str, declared: &[Declared]) -> String {
+    pub(in super::super) fn render(
+        &self,
+        script: &str,
+        declared: &[Declared],
+        (assumption, alternatives): (Assumption, &[Alternative]),
+    ) -> String {
         let mut text = match &self.run {
             Some(run) => format!(
                 "{script} would do this in {} (seed {}, device {}):\n",
@@ -31,7 +37,8 @@ impl Plan {
             None => format!("{script} would do this:\n"),
         };
         self.sweeps.iter().for_each(|sweep| text.push_str(&self.line(sweep)));
-        text.push_str(&self.render_steps());
+        text.push_str(&self.render_steps(assumption));
+        text.push_str(&alternatives::render(alternatives));
         if !declared.is_empty() {
             let rows =
                 declared.iter().map(|row| [row.path.clone(), row.value.to_string(), source(row).to_owned()]);
@@ -61,7 +68,7 @@ impl Plan {
         )
     }
 
-    fn render_steps(&self) -> String {
+    fn render_steps(&self, assumption: Assumption) -> String {
         let mut rows = vec![HEADINGS.map(str::to_owned)];
         rows.extend(self.rows.iter().map(|row| self.row(row)));
         rows.extend(self.sweeps.iter().filter_map(|sweep| self.waiting_row(sweep)));
@@ -74,7 +81,7 @@ impl Plan {
         };
         rows.push(self.cells(&title, left, seconds, false));
         let missing = if self.speeds.is_none() { format!("{NO_SPEEDS}\n") } else { String::new() };
-        format!("{}{}\n{missing}", table(&rows), ASSUMPTIONS)
+        format!("{}{}\n{missing}", table(&rows), assumption.whole())
     }
 
     fn row(&self, row: &PlanRow) -> [String; 8] {
@@ -121,7 +128,12 @@ impl Plan {
     }
 
     /// The plan for programs; `docs/guides/scripts.md` describes it.
-    pub(in super::super) fn to_json(&self, script: &str, declared: &[Declared]) -> Json {
+    pub(in super::super) fn to_json(
+        &self,
+        script: &str,
+        declared: &[Declared],
+        (assumption, alternatives): (Assumption, &[Alternative]),
+    ) -> Json {
         let (left, seconds, done) = self.left();
         let run = self.run.as_ref().map(
             |run| json!({ "name": run.name, "folder": run.folder, "seed": run.seed, "device": run.device }),
@@ -146,7 +158,9 @@ impl Plan {
             "seconds": self.speeds.as_ref().map(|_| seconds),
             "parameters": declared.iter().map(parameter).collect::<Vec<_>>(),
             "calls": self.calls.iter().map(Calls::to_json).collect::<Vec<_>>(),
-            "assumed": ASSUMPTIONS,
+            "assumption": assumption.name(),
+            "assumed": assumption.whole(),
+            "alternatives": alternatives.iter().map(Alternative::to_json).collect::<Vec<_>>(),
         })
     }
 

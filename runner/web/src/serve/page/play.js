@@ -149,6 +149,7 @@ function show() {
     : game.thinking ? "The net is thinking …"
       : `${turn} to move${game.check ? ", in check" : ""}${mayMove() && game.human ? ". Your turn." : ""}`);
   setText(at("now"), game.fen);
+  at("pgn").href = `/api/play/${game.id}/pgn`;
   at("undo").disabled = !game.undo;
   for (const id of ["hint", "go"]) at(id).disabled = Boolean(game.result) || game.thinking;
   at("stop").disabled = !game.thinking;

@@ -15,7 +15,9 @@ use tokio::time::timeout;
 
 use super::PlayError;
 use super::snapshot::{SearchInfo, Snapshot};
+use dc0_engine::play::pgn::{Tags, pgn, today};
 use dc0_engine::play::record::Record;
+use dc0_engine::play::score::Score;
 use dc0_engine::uci::{Engine, SearchResult};
 use dc0_process::clock::Stopwatch;
 
@@ -122,6 +124,27 @@ impl LiveGame {
             can_undo: undo_ply(&state).is_some(),
         };
         snapshot.json()
+    }
+
+    /// The game so far as PGN.
+    pub(super) fn pgn(&self) -> String {
+        *self.used() = Stopwatch::start();
+        let state = self.state();
+        let named = |name: &str| self.about[name].as_str().unwrap_or_default().to_owned();
+        let net = Some(named("net")).filter(|net| !net.is_empty());
+        let tags = Tags {
+            event: "Game in the browser",
+            date: today(),
+            engine: concat!("dc0 ", env!("CARGO_PKG_VERSION")).to_owned(),
+            side: state.human.unwrap_or(Side::White),
+            plays_both: state.human.is_none(),
+            net: net.unwrap_or_else(|| "the small net in the program".to_owned()),
+            simulations: self.about["simulations"]
+                .as_u64()
+                .and_then(|count| count.try_into().ok())
+                .unwrap_or(0),
+        };
+        pgn(&state.record, &tags)
     }
 
     /// Waits, up to a limit, for a later version than `known`.
@@ -276,7 +299,9 @@ impl LiveGame {
             Ok(found) => {
                 state.info = Some(SearchInfo::new(&request.game, &found));
                 if search.plays {
-                    state.record.play(found.lines[found.chosen].moves[0], None);
+                    let line = &found.lines[found.chosen];
+                    let score = Score::from_line(line, request.game.position().side_to_move());
+                    state.record.play(line.moves[0], Some(score));
                 }
             }
             Err(cause) => error = Some(cause),

@@ -1,0 +1,168 @@
+//! `--check` of scripts that steer by their results.
+
+use serde_json::{Value, json};
+
+use crate::experiment::{Ended, Experiment, SMALL};
+
+const NET: &str = "let run = open_run(\"small\");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+";
+
+fn check(script: &str) -> Ended {
+    Experiment::new(script).run(&["--check"])
+}
+
+/// The plan for programs.
+fn plan(script: &str) -> Value {
+    let ended = Experiment::new(script).run(&["--check", "--format", "json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).expect("JSON")
+}
+
+/// The figures of all alternatives by name.
+fn all<'a>(plan: &'a Value, name: &str) -> Vec<&'a Value> {
+    plan["alternatives"].as_array().expect("a list").iter().map(|alternative| &alternative[name]).collect()
+}
+
+#[test]
+fn a_loop_that_waits_for_a_win_is_planned_as_if_it_came() {
+    let script = NET.to_owned()
+        + "let verdict = run.arena(net, \"random\", #{ games: 4 });
+while verdict.score < 0.55 {
+    run.self_play(net, #{ games: 4 });
+    net = run.train(net, run.window(), #{ updates: 4 });
+    verdict = run.arena(net, \"random\", #{ games: 4 });
+    print(`score ${verdict.score}`);
+}";
+    let ended = check(&script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let parts = "differs from x.rhai:4:14, which reads `score`";
+    for expected in [
+        "  2 steps  ",
+        "\nassumed: games of 150 plies (or max_plies), 10% of them drawn, every simulation evaluates, the first player wins",
+        "\nThe plan depends on results that are not known yet. If\n",
+        "  the first player wins, losses fall:   2 steps",
+        "this plan\n",
+        &format!("  matches end even:                     no end after 10000 steps  {parts}\n"),
+        &format!("  the first player loses, losses rise:  no end after 10000 steps  {parts}\n"),
+    ] {
+        assert!(ended.stdout.contains(expected), "{expected}\n{}", ended.stdout);
+    }
+    assert!(!ended.stderr.contains("print: "), "the shown plan prints nothing: {}", ended.stderr);
+    let plan = plan(&script);
+    assert_eq!((&plan["assumption"], &plan["distinct"]), (&json!("first wins"), &json!(2)));
+    assert_eq!(all(&plan, "assumption"), [&json!("even"), &json!("first wins"), &json!("first loses")]);
+    assert_eq!(all(&plan, "is_endless"), [&json!(true), &json!(false), &json!(true)]);
+    assert_eq!(all(&plan, "steps"), [&Value::Null, &json!(2), &Value::Null]);
+    let reading = json!({ "file": "x.rhai", "line": 4, "column": 14, "figure": "score" });
+    assert_eq!(all(&plan, "differs_from"), [&reading, &Value::Null, &reading]);
+}
+
+#[test]
+fn a_gate_says_at_which_line_the_plans_part() {
+    let script = NET.to_owned()
+        + "let best = net;
+for iteration in 0..2 {
+    run.self_play(best, #{ games: 4 });
+    let candidate = run.train(best, run.window(), #{ updates: 4 });
+    print(`loss ${candidate.loss}`);
+    let verdict = run.arena(candidate, best, #{ games: 4 });
+    if verdict.score > 0.45 { best = run.promote(candidate); }
+    print(`score ${verdict.score}, ${verdict.losses} lost`);
+}";
+    let plan = plan(&script);
+    assert_eq!(plan["assumption"], json!("even"));
+    assert_eq!(all(&plan, "steps"), [&json!(7), &json!(7), &json!(7)]);
+    assert_eq!(all(&plan, "differs"), [&json!(false), &json!(false), &json!(true)]);
+    let reading = json!({ "file": "x.rhai", "line": 9, "column": 15, "figure": "score" });
+    assert_eq!(all(&plan, "differs_from"), [&Value::Null, &Value::Null, &reading]);
+    let ended = check(&script);
+    assert!(ended.stdout.contains("  the first player wins, losses fall:   7 steps"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("the same plan\n"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("print: score 0.5, 1 lost\n"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_script_that_only_shows_its_results_has_one_plan() {
+    let ended = check(&(SMALL.to_owned() + "print(`${best.loss}, ${best.name}`);"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("depends on results"), "{}", ended.stdout);
+    assert!(
+        plan("let run = open_run(\"small\"); let net = run.network(); print(net.name);")["alternatives"]
+            .as_array()
+            .expect("a list")
+            .is_empty()
+    );
+}
+
+#[test]
+fn loops_over_losses_draws_and_solved_positions_have_an_end() {
+    for (line, body) in [
+        (
+            6,
+            "let net = run.train(net, run.window(), #{ updates: 4 });
+while net.loss > 1.5 { net = run.train(net, run.window(), #{ updates: 4 }); }",
+        ),
+        (
+            6,
+            "let net = run.train(net, run.window(), #{ updates: 4 });
+while net.policy_accuracy < 0.9 { net = run.train(net, run.window(), #{ updates: 4 }); }",
+        ),
+        (5, "while games.draw_rate > 0.2 { games = run.self_play(net, #{ games: 20 }); }"),
+        (
+            6,
+            "let seen = run.search(net, [\"startpos\"], #{});
+while seen.proven == 0 { seen = run.search(net, [\"startpos\"], #{}); }",
+        ),
+    ] {
+        let plan = plan(&format!("{NET}\nlet games = run.self_play(net, #{{ games: 20 }});\n{body}"));
+        assert_eq!(plan["assumption"], json!("first wins"), "{body}");
+        assert_eq!(all(&plan, "differs_from")[0]["line"], json!(line), "{body}");
+    }
+    // As long as the new net wins.
+    let plan = plan(&format!(
+        "{NET}while run.arena(net, \"random\", #{{ games: 4 }}).score > 0.4 {{ run.self_play(net, #{{ games: 2 }}); }}"
+    ));
+    assert_eq!(plan["assumption"], json!("first loses"));
+}
+
+#[test]
+fn branches_of_other_assumptions_are_checked_and_their_own_errors_shown() {
+    let branch = |then: &str| {
+        format!(
+            "{NET}let verdict = run.arena(net, \"random\", #{{ games: 4 }});\nif verdict.score > 0.6 {{ {then} }}"
+        )
+    };
+    let wrong = check(&branch("run.self_play(net, #{ game: 4 });"));
+    assert!(wrong.stderr.contains("x.rhai:4:30: self_play: 1 problem"), "{}", wrong.stderr);
+    assert_eq!(wrong.code, Some(2));
+    let stopped = check(&branch("throw \"too strong\";"));
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    let expected = "stops at x.rhai:4:26: the script threw: too strong";
+    assert!(stopped.stdout.contains(expected), "{}", stopped.stdout);
+}
+
+#[test]
+fn trials_of_a_sweep_that_wait_for_a_win_have_an_end() {
+    let sweep = |body: &str| {
+        format!(
+            "sweep(#{{ name: \"small\", space: #{{ c: uniform(1.0, 2.0) }}, sampler: \"random\", trials: 3 }}, |trial| {{
+    let net = trial.run.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
+    let search = #{{ c_puct: trial.c }};
+    let verdict = trial.run.arena(net, \"random\", #{{ games: 4, search: search }});
+    {body}
+    verdict
+}});"
+        )
+    };
+    let again = "verdict = trial.run.arena(net, \"random\", #{ games: 4, search: search });";
+    let steered = plan(&sweep(&format!("while verdict.wins < 3 {{ {again} }}")));
+    assert_eq!(steered["assumption"], json!("first wins"));
+    assert_eq!(steered["sweeps"][0]["runs"], json!(3));
+    let reading = json!({ "file": "x.rhai", "line": 5, "column": 18, "figure": "wins" });
+    assert_eq!(all(&steered, "differs_from"), [&reading, &Value::Null, &reading]);
+    // The objective is read, but random trials are the same whatever it is.
+    let plain = plan(&sweep(""));
+    assert_eq!(all(&plain, "differs"), [&json!(false); 3]);
+    assert_eq!(plain["assumption"], json!("even"));
+}
