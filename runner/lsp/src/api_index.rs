@@ -312,7 +312,7 @@ mod tests {
         let api = ApiIndex::new();
         let arena = api.function("arena").expect("arena");
         assert_eq!(arena.receiver, Some("run"));
-        assert_eq!(arguments(&arena.forms[0]), ["network", "network or opponent", "#{…}"]);
+        assert_eq!(arguments(&arena.forms[0]), ["player", "player", "#{…}"]);
         assert!(arguments("run.summary()").is_empty());
     }
 

@@ -49,7 +49,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     run::register(engine, session);
     steps::register(engine);
     networks::register(engine);
-    players::register(engine);
+    players::register(engine, session);
     league::register(engine);
     rating::register(engine);
 

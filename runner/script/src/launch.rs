@@ -165,6 +165,7 @@ fn run_options(args: &ScriptArgs) -> RunOptions {
         device: args.run.device.clone(),
         threads: args.run.threads,
         lanes: args.run.lanes,
+        starts_programs: true,
     }
 }
 

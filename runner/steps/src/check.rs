@@ -329,6 +329,10 @@ impl Host for Planner {
         true
     }
 
+    fn starts_programs(&self) -> bool {
+        self.options.starts_programs
+    }
+
     fn observer(&self) -> Box<dyn Observer> {
         Box::new(Silent)
     }

@@ -162,6 +162,9 @@ pub trait Host: Send + Sync {
     /// Whether this is a dry run, whose evaluators are mocks.
     fn is_planning(&self) -> bool;
 
+    /// Whether programs that are to play are started at once, to learn their names and to check their options.
+    fn starts_programs(&self) -> bool;
+
     /// An observer that reports whether the user asked to stop.
     fn observer(&self) -> Box<dyn Observer>;
 

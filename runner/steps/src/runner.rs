@@ -41,6 +41,9 @@ pub struct RunOptions {
     pub threads: Option<u32>,
     /// Threads that play games or search.
     pub lanes: Option<u32>,
+    /// Whether a plan starts the programs that are to play, to learn their names and to check their options. Editors plan at every
+    /// change, so theirs do not.
+    pub starts_programs: bool,
 }
 
 impl RunOptions {

@@ -124,6 +124,10 @@ impl Host for Runner {
         false
     }
 
+    fn starts_programs(&self) -> bool {
+        true
+    }
+
     fn observer(&self) -> Box<dyn Observer> {
         Box::new(InterruptObserver(self.interrupt.clone()))
     }

@@ -122,7 +122,9 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
     if args.examples {
         let database = if args.words.is_empty() { None } else { Some(database(args, &args.words)?) };
         console.result(&listing::examples(&questions(), database.as_ref())?);
-        database.iter().for_each(|database| note_left_out(database, console));
+        if let Some(database) = &database {
+            note_left_out(database, console);
+        }
         return Ok(());
     }
     let (statement, names) = args.words.split_last().ok_or(SqlError::NoRun)?;

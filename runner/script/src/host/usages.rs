@@ -96,14 +96,21 @@ const AFTER_STEPS: &[Usage] = &[
         "uci(command, #{…})",
         "a player",
         "A UCI engine, which plays by `nodes`, `depth`, `move_time` or `clock`. It is started once, to learn its name and options.",
-        "if installed(\"stockfish\") != () { print(uci(\"stockfish\", #{ depth: 1, options: #{ Hash: 1 } }).name); }",
+        "let engine = if installed(\"stockfish\") == () { deeper } else { uci(\"stockfish\", #{ depth: 1 }) };",
+    ),
+    usage(
+        "xboard",
+        "xboard(command, #{…})",
+        "a player",
+        "As `uci`, for engines that speak the protocol of xboard (CECP 2).",
+        "let classic = if installed(\"phalanx\") == () { deeper } else { xboard(\"phalanx\", #{ depth: 1 }) };",
     ),
     usage(
         "installed",
         "installed(command)",
         "a path, or ()",
         "Where a program is, by its name or path; () if it is not there.",
-        "let stockfish = installed(\"stockfish\");",
+        "let place = `${installed(\"stockfish\")}`;",
     ),
     usage(
         "promote",
@@ -131,7 +138,7 @@ const AFTER_STEPS: &[Usage] = &[
         "run.league() or run.league(#{…})",
         "a list of nets",
         "Draws opponents from the generations before the current one, at random by age or rating; the seed of the run decides.",
-        "for rival in run.league(#{ opponents: 2 }) { run.arena(trained, rival, #{ games: 2 }); }",
+        "let rivals = run.league(#{ opponents: 2 });",
     ),
     usage(
         "rate",

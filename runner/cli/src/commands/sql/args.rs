@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// A query over runs.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
     /// Runs or sweeps, by name or folder, then one SELECT statement; with `--tables` or `--examples`, runs alone.
