@@ -2,6 +2,7 @@
 
 mod adjudication;
 mod baselines;
+mod error;
 mod job;
 mod league;
 mod match_game;
@@ -17,11 +18,12 @@ mod student;
 pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
 pub use baselines::{BASELINES, Baseline, baseline};
+pub use error::ArenaError;
 pub use job::{Lineup, MakeProgram, Match, Mind, Player};
 pub use league::{LeagueParams, LeagueWeights};
 pub use openings::{Book, BookParams, Duplicate};
 pub use params::{ArenaParams, PlayerParams};
-pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
+pub use play::{KeepMatchShard, MatchShard, play};
 pub use program::{Answer, Clock, Forfeit, Program};
 pub use score::{
     EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,

@@ -1,6 +1,6 @@
 //! Ending games before the rules do, by what both players think of them or by tablebases.
 
-use super::play::ArenaError;
+use super::error::ArenaError;
 use crate::board::{Adjudication, Game, GameResult, Side, Tablebase};
 use crate::params;
 

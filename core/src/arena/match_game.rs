@@ -1,9 +1,9 @@
 //! One game of a match in progress.
 
 use super::adjudication::AdjudicationParams;
+use super::error::ArenaError;
 use super::job::Match;
 use super::params::ArenaParams;
-use super::play::ArenaError;
 use super::program::{Forfeit, Program};
 use crate::board::{Ending, Game, GameResult, Move, Rules, Side, Tablebase, random_opening};
 use crate::event::{GameSnapshot, Observer};

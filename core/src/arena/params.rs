@@ -77,7 +77,7 @@ params! {
 }
 
 impl PlayerParams {
-    /// The name that tells the player from the same net with another search: the given one, or the simulations with four digits of
+    /// The name that distinguishes the player from the same net with another search: the given one, or the simulations with four digits of
     /// a digest of all parameters. `None` if it has nothing of its own.
     pub fn label(&self) -> Option<String> {
         if *self == Self::default() {

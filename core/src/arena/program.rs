@@ -1,4 +1,4 @@
-//! Players that are programs of their own, seen from a match. The core starts no process and reads no clock; whoever implements
+//! Players that are programs of their own, seen from a match. The core starts no process and reads no clock; what implements
 //! [`Program`] does.
 
 use thiserror::Error;

@@ -29,6 +29,7 @@ use fields::register_fields;
 use session::RunHandle;
 
 pub use no_run::LoadedNetwork;
+pub use rating::RateParams;
 pub use session::Session;
 pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use usages::usages;

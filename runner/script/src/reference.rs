@@ -5,6 +5,7 @@ pub mod script;
 
 use std::fmt::Write as _;
 
+use dc0_core::arena::{LeagueParams, PlayerParams};
 use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{Preset, parameter_count, presets};
@@ -15,9 +16,12 @@ use dc0_engine::analysis::QueryParams;
 use dc0_engine::explain::ExplainParams;
 use dc0_engine::score::ScoreParams;
 use dc0_engine::uci::time::TimeParams;
+use dc0_opponents::{UciParams, XboardParams};
 use dc0_runs::sweep::params::SweepParams;
 use dc0_steps::host::{ForkParams, OpenParams, WindowParams};
 use dc0_steps::kinds::KINDS;
+
+use crate::host::RateParams;
 
 const HEAD: &str = "# Parameters
 
@@ -77,14 +81,27 @@ pub fn all_calls() -> Vec<CallParameters> {
             }
         }));
     }
-    calls.extend([call_parameters::<ExplainParams>("explain"), call_parameters::<SweepParams>("sweep")]);
+    calls.extend([
+        call_parameters::<PlayerParams>("player"),
+        call_parameters::<UciParams>("uci"),
+        call_parameters::<XboardParams>("xboard"),
+        call_parameters::<RateParams>("rate"),
+        call_parameters::<LeagueParams>("league"),
+        call_parameters::<ExplainParams>("explain"),
+        call_parameters::<SweepParams>("sweep"),
+    ]);
+    calls.retain(|parameters| !parameters.rows.is_empty());
     calls
 }
 
 /// One table for each call of a script.
 fn parameters() -> String {
     let mut page = HEAD.to_owned();
-    for parameters in all_calls() {
+    for mut parameters in all_calls() {
+        if parameters.call == "rate" {
+            // Those of a match are listed there.
+            parameters.rows.retain(|row| !row.path.starts_with("arena."));
+        }
         section(&mut page, &parameters);
         if parameters.call == "network" {
             named_nets(&mut page);

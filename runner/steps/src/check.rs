@@ -358,7 +358,7 @@ impl Host for Planner {
     }
 }
 
-/// The error of a plan without an end, which the plan remembers.
+/// The error of a plan without an end, which the plan caches.
 fn endless(plan: &Mutex<Plan>, recorder: &Recorder, assumption: Assumption, steps: usize) -> HostError {
     plan.lock().unwrap_or_else(PoisonError::into_inner).is_endless = true;
     let hint = match recorder.trace().last() {

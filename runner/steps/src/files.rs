@@ -55,11 +55,6 @@ pub(crate) fn net_provenance<const N: usize>(workspace: &StepWorkspace, more: [(
     Value::Group(members.collect())
 }
 
-/// The digits of a net's digest that are its name in rows.
-pub(crate) fn short_digest(digest: &str) -> &str {
-    &digest[..16]
-}
-
 /// The games, positions or updates that are left to do.
 pub(crate) fn left(all: u32, done: u64) -> u32 {
     all.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX))

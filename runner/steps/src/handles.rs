@@ -9,12 +9,10 @@ use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
-use dc0_core::store::{FileEntry, MatchGameRow, read_entry};
+use dc0_core::store::{FileEntry, MatchGameRow, StoreError, read_entry};
 use dc0_opponents::Opponent;
 use dc0_runs::Generation;
 
-use crate::error::StepError;
-use crate::files::short_digest;
 use crate::summary::Summary;
 
 /// A stored net.
@@ -104,7 +102,7 @@ pub struct MatchResultFields {
 
 impl MatchResult {
     /// The games of each pair, by the players' names; none of a match that is only planned.
-    pub fn pairs(&self) -> Result<Vec<PairResult<String>>, StepError> {
+    pub fn pairs(&self) -> Result<Vec<PairResult<String>>, StoreError> {
         let mut pairs: BTreeMap<u32, PairResult<String>> = BTreeMap::new();
         for file in &self.0.files {
             for row in read_entry::<MatchGameRow>(Path::new(&*self.0.run), file)? {
@@ -249,6 +247,11 @@ impl Player {
             Self::Network { .. } | Self::Baseline(_) => None,
         }
     }
+}
+
+/// The digits of a net's digest that are its name in rows.
+pub(crate) fn short_digest(digest: &str) -> &str {
+    &digest[..16]
 }
 
 fn labelled(net: &str, own: &PlayerParams) -> String {

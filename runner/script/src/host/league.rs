@@ -10,6 +10,8 @@ use dc0_core::arena::LeagueParams;
 use dc0_core::arena::rating::{PairResult, Standings};
 use dc0_core::rng::Seed;
 
+use dc0_steps::StepError;
+
 use super::fields::call_params;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
@@ -26,7 +28,8 @@ fn league(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Array> {
     let call = Call::new("league", &context);
     let params = call_params::<LeagueParams>(&call, &map, Sampling(0))?.params;
     let (generations, drawings) = run.0.next_drawing();
-    let elo = ratings(&call.run(run.0.results())?);
+    let results = call.run(run.0.results().map_err(StepError::from))?;
+    let elo = ratings(&results);
     let ratings: Vec<Option<f64>> = generations.iter().map(|net| elo.get(&net.name()).copied()).collect();
     let drawn = params.draw(&ratings, Seed { run: run.0.info.seed, step: drawings });
     Ok(drawn.into_iter().map(|number| Dynamic::from(generations[number].clone())).collect())

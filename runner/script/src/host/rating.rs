@@ -12,6 +12,7 @@ use dc0_core::arena::ArenaParams;
 use dc0_core::arena::rating::{Estimate, Standing, Standings};
 use dc0_core::params;
 use dc0_core::params::Value;
+use dc0_steps::StepError;
 use dc0_steps::handles::{Network, Player};
 use dc0_steps::step::{Argument, StepResult};
 
@@ -89,7 +90,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
             members.insert("games".to_owned(), Value::Int(params.games.into()));
         }
         if let StepResult::Match(verdict) = steps::play(&call, &run, pair, parameters)? {
-            results.extend(call.run(verdict.pairs())?);
+            results.extend(call.run(verdict.pairs().map_err(StepError::from))?);
         }
         games += params.games;
     };

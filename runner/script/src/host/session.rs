@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use dc0_core::arena::rating::PairResult;
 use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_core::store::StoreError;
 use rhai::EvalAltResult;
 
 use crate::call::{Answer, Call};
@@ -15,7 +16,7 @@ use crate::report;
 use dc0_process::exit::Exit;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Spent;
-use dc0_steps::StepError;
+
 use dc0_steps::handles::{Fields, Games, MatchResult, Network};
 use dc0_steps::host::{Host, PastEvent, RunInfo};
 use dc0_steps::step::StepResult;
@@ -219,7 +220,7 @@ impl OpenRun {
     }
 
     /// The games of all matches so far, by the players' names.
-    pub(super) fn results(&self) -> Result<Vec<PairResult<String>>, StepError> {
+    pub(super) fn results(&self) -> Result<Vec<PairResult<String>>, StoreError> {
         let matches = self.progress().matches.clone();
         let mut results = Vec::new();
         for verdict in &matches {

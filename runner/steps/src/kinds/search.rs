@@ -23,7 +23,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
 use crate::files;
-use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
+use crate::handles::{Analysis, AnalysisFields, Network, SearchInput, short_digest};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
@@ -287,7 +287,7 @@ fn keep(
     params: &AnalysisParams,
     (shard, (searches, evaluations)): (Shard, &(Vec<Search>, u64)),
 ) -> Result<(), StepError> {
-    let (name, number) = (files::short_digest(&network.0.digest), shard.index.to_string());
+    let (name, number) = (short_digest(&network.0.digest), shard.index.to_string());
     let provenance = files::provenance(workspace, [("network", name), ("shard", &number)]);
     let numbered = || shard.game_numbers().zip(searches);
     let lines: Vec<LineRow> =

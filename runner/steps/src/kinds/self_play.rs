@@ -18,7 +18,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, number};
 use crate::files;
-use crate::handles::{Games, GamesFields, Network};
+use crate::handles::{Games, GamesFields, Network, short_digest};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
@@ -91,7 +91,7 @@ impl Step for SelfPlay {
         let label = format!("self-play of {}", self.network.name());
         let amount = Amount { unit: "games", done, total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
-        let name = files::short_digest(&self.network.0.digest);
+        let name = short_digest(&self.network.0.digest);
         let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         workspace.meter.set_lanes(context.lanes);
         let tables = params.search.open_tablebases()?;
@@ -211,7 +211,7 @@ pub fn play_shard(
 ) -> Result<ShardResult, StepError> {
     let make_evaluator = || evaluators.make(net);
     let tables = params.search.open_tablebases()?;
-    let network = files::short_digest(digest);
+    let network = short_digest(digest);
     let job = SelfPlayJob { params, seed, network, make_evaluator: &make_evaluator, tables: tables.as_ref() };
     let finished = Mutex::new(None);
     let keep = |_, result| {
