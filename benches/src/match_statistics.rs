@@ -32,7 +32,8 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) {
     let games = Synthetic { white: options.white, openings: options.openings, draws: options.draws };
     intervals::run(&games, options.matches);
-    sequential::run(&games, options.matches);
+    // Error rates are compared with bounds of a few percent.
+    sequential::run(&games, 4 * options.matches);
     for openings in [0.0, options.openings] {
         ratings::recovery(&Synthetic { openings, ..games }, options.matches);
     }

@@ -41,6 +41,20 @@ impl Synthetic {
         self.both(elo, stream).iter().sum()
     }
 
+    /// The probabilities of a pair's points, by halves, in a random opening.
+    pub(super) fn outcomes(&self, elo: f64, stream: &mut Stream) -> [f64; 5] {
+        let advantage = self.advantage(stream);
+        let [white, black] = [elo + advantage, elo - advantage].map(|elo| {
+            let chances = chances(elo, self.draws);
+            [chances.loss, chances.draw, chances.win]
+        });
+        let mut outcomes = [0.0; 5];
+        for (a, first) in white.iter().enumerate() {
+            black.iter().enumerate().for_each(|(b, second)| outcomes[a + b] += first * second);
+        }
+        outcomes
+    }
+
     /// A pair of two of many players.
     pub(super) fn result(&self, players: [usize; 2], elo: f64, stream: &mut Stream) -> PairResult {
         let [white, black] = self.both(elo, stream).map(|points| {

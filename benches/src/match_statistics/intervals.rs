@@ -7,8 +7,8 @@ use rand::RngExt;
 use super::games::Synthetic;
 use super::percent;
 
-/// Pairs from which true figures are estimated.
-const SAMPLES: u32 = 1_000_000;
+/// Openings over which true figures are means.
+const SAMPLES: u32 = 200_000;
 
 pub(super) fn run(games: &Synthetic, matches: u32) {
     println!(
@@ -28,13 +28,19 @@ pub(super) fn run(games: &Synthetic, matches: u32) {
     }
 }
 
-/// The score, its pair's deviation as normalised Elo, of players with a difference in Elo.
+/// The expected score and the normalised Elo of players with a difference in Elo.
 pub(super) fn truth(games: &Synthetic, elo: f64) -> (f64, f64) {
     let mut stream = Seed { run: 3, step: 0 }.stream(0, Purpose::RandomPlayer);
-    let pentanomial = games.pentanomial(elo, SAMPLES, &mut stream);
-    let points = (0..).zip(pentanomial).map(|(half, count)| f64::from(half) / 4.0 * f64::from(count));
-    let score = points.sum::<f64>() / f64::from(SAMPLES);
-    (score, normalized(&pentanomial).elo.expect("pairs that differ"))
+    let mut chances = [0.0; 5];
+    for _ in 0..SAMPLES {
+        (0..)
+            .zip(games.outcomes(elo, &mut stream))
+            .for_each(|(result, chance): (usize, f64)| chances[result] += chance);
+    }
+    let score = (0..).zip(chances).map(|(half, chance)| f64::from(half) / 4.0 * chance).sum::<f64>();
+    // As many pairs as have these shares to a billionth.
+    let pentanomial = chances.map(|chance| (chance / f64::from(SAMPLES) * 1e9) as u32);
+    (score / f64::from(SAMPLES), normalized(&pentanomial).elo.expect("pairs that differ"))
 }
 
 fn coverage(games: &Synthetic, elo: f64, pairs: u32, matches: u32, stream: &mut Stream) {
