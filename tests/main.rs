@@ -7,4 +7,5 @@ mod docs;
 mod encode;
 mod program;
 mod runs;
+mod shipped;
 mod words;

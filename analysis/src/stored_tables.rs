@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use dc0_core::store::{
-    Column, GameRow, LineRow, MatchGameRow, PositionRow, StoreError, TableRow, TrainingRow, TreeRow,
-    ValidationRow, peek_table,
+    Column, GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, StoreError, TableRow, TrainingRow,
+    TreeRow, ValidationRow, peek_table,
 };
 
 /// A table stored in files.
@@ -68,7 +68,7 @@ fn stored<R: TableRow>(numbering: Numbering) -> Stored {
 }
 
 /// All stored tables.
-pub(crate) fn all() -> [Stored; 7] {
+pub(crate) fn all() -> [Stored; 8] {
     [
         stored::<GameRow>(Numbering::Folder("iteration")),
         stored::<PositionRow>(Numbering::Folder("iteration")),
@@ -77,6 +77,7 @@ pub(crate) fn all() -> [Stored; 7] {
         stored::<MatchGameRow>(Numbering::Name("match")),
         stored::<LineRow>(Numbering::Folder("analysis")),
         stored::<TreeRow>(Numbering::Folder("analysis")),
+        stored::<PuzzleRow>(Numbering::Folder("suite")),
     ]
 }
 

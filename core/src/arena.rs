@@ -3,6 +3,7 @@
 mod adjudication;
 mod baselines;
 mod error;
+mod generate;
 mod job;
 mod league;
 mod match_game;
@@ -10,6 +11,7 @@ mod openings;
 mod params;
 mod play;
 mod program;
+mod puzzles;
 pub mod rating;
 mod score;
 mod sprt;
@@ -19,12 +21,14 @@ pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use error::ArenaError;
+pub use generate::{BookError, RandomBookParams, generate_book};
 pub use job::{Lineup, MakeProgram, Match, Mind, Player};
 pub use league::{LeagueParams, LeagueWeights};
 pub use openings::{Book, BookParams, Duplicate};
 pub use params::{ArenaParams, PlayerParams};
 pub use play::{KeepMatchShard, MatchShard, play};
 pub use program::{Answer, Clock, Forfeit, Program};
+pub use puzzles::{MAX_MATE, Puzzle, mates_of_game, mating_moves, read_puzzles};
 pub use score::{
     EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,
 };

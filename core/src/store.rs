@@ -24,7 +24,7 @@ pub use file::{
 };
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
-pub use records::{MatchGameRow, Scores, TrainingRow, ValidationRow};
+pub use records::{MatchGameRow, PuzzleRow, Scores, TrainingRow, ValidationRow};
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
 pub use wide::{WideColumn, verify_wide, write_wide};

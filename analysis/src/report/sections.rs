@@ -8,6 +8,7 @@ mod learning;
 mod matches;
 mod overview;
 mod parameters;
+mod puzzles;
 mod reuse;
 mod sample_games;
 mod speed;
@@ -22,6 +23,7 @@ pub(super) const SECTIONS: &[Section] = &[
     strength::SECTION,
     health::SECTION,
     matches::SECTION,
+    puzzles::SECTION,
     sample_games::SECTION,
     learning::SECTION,
     calibration::SECTION,

@@ -10,6 +10,8 @@ use crate::board::{Game, Move, Rules};
 use crate::rng::Stream;
 use alphabeta::AlphaBeta;
 
+pub(super) use alphabeta::balanced_score;
+
 /// A player without a net.
 pub trait Baseline: Debug + Sync {
     /// Its name in scripts, inputs of steps and rows, which no other player may ever have.

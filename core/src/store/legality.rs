@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{GameRow, LineRow, MatchGameRow, PositionRow, TreeRow};
+use super::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
 use crate::board::{Ending, Game, GameResult, GameTextError, Move, Position, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
@@ -67,6 +67,17 @@ fn early_fault(game: &Game, row: &MatchGameRow, rules: &Rules) -> Option<String>
 fn forfeit_fault(row: &MatchGameRow) -> String {
     let (reason, result) = (row.reason.name(), GameResult::symbol(row.result));
     format!("it is stored as {result} by {reason}, but that loses for the side to move")
+}
+
+/// What contradicts the rules of chess in an attempt at a puzzle, if anything.
+pub fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
+    let position = match Position::from_fen(&row.fen) {
+        Ok(position) => position,
+        Err(error) => return Some(error.to_string()),
+    };
+    let illegal =
+        row.right.iter().chain([&row.played]).find(|packed| legal(&position, **packed).is_none())?;
+    Some(format!("{} is not legal in {}", move_text(*illegal), row.fen))
 }
 
 /// What contradicts the rules of chess in a line of a search, if anything.
@@ -185,9 +196,9 @@ pub fn move_text(packed: u16) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{line_fault, match_fault, self_play_fault, tree_fault};
+    use super::{line_fault, match_fault, puzzle_fault, self_play_fault, tree_fault};
     use crate::board::{Adjudication, Ending, Fault, Game, GameResult, Move, Position, Reason, Rules};
-    use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, Scores, TreeRow};
+    use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, Scores, TreeRow};
 
     const RULES: Rules = Rules { max_plies: 100 };
     /// The shortest mate.
@@ -358,5 +369,29 @@ mod tests {
         assert_eq!(tree_fault(&root, &illegal).as_deref(), Some("row 2: its move e7e4 is not legal"));
         let unknown = [rows[0].clone(), row(1, 5, 1, 1, moves[0])];
         assert!(tree_fault(&root, &unknown).expect("is wrong").contains("`parent` is 5"));
+    }
+
+    #[test]
+    fn attempts_at_puzzles_have_legal_moves() {
+        let moves = packed(&["e2e4", "e7e5"]);
+        let row = PuzzleRow {
+            puzzle: 0,
+            simulations: 1,
+            id: "a".to_owned(),
+            fen: Position::initial().fen(),
+            right: vec![moves[0]],
+            played: moves[0],
+            solved: true,
+            solved_from: 1,
+            policy_solved: false,
+            prior: 0.05,
+            q: 0.0,
+            proof: "none".to_owned(),
+        };
+        assert_eq!(puzzle_fault(&row), None);
+        let illegal = PuzzleRow { right: moves.clone(), ..row.clone() };
+        assert!(puzzle_fault(&illegal).expect("is wrong").starts_with("e7e5 is not legal in rnbqkbnr/"));
+        let no_position = PuzzleRow { fen: "x".to_owned(), ..row };
+        assert!(puzzle_fault(&no_position).is_some());
     }
 }

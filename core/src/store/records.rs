@@ -67,6 +67,35 @@ impl MatchGameRow {
     }
 }
 
+/// One attempt at a puzzle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PuzzleRow {
+    /// Number of the puzzle within its suite; the key of the table, with `simulations`.
+    pub puzzle: u32,
+    /// The budget of the search.
+    pub simulations: u32,
+    /// The puzzle's name in its suite.
+    pub id: String,
+    /// The position.
+    pub fen: String,
+    /// The right moves, packed as by `board::Move`.
+    pub right: Vec<u16>,
+    /// The move that the search plays.
+    pub played: u16,
+    /// Whether it is right.
+    pub solved: bool,
+    /// The smallest budget from which on the search plays a right move with every one; 0 if it does not with the largest.
+    pub solved_from: u32,
+    /// Whether the net's likeliest move is right, without a search.
+    pub policy_solved: bool,
+    /// The net's priors of the right moves, together.
+    pub prior: f32,
+    /// The value of `played` for the side to move, in [−1, 1].
+    pub q: f32,
+    /// "win", "draw" or "loss" if that is proven, else "none".
+    pub proof: String,
+}
+
 /// Means over some consecutive updates of a training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingRow {

@@ -1,6 +1,6 @@
 //! Declares the tables, each column once.
 
-use super::records::{MatchGameRow, Scores, TrainingRow, ValidationRow};
+use super::records::{MatchGameRow, PuzzleRow, Scores, TrainingRow, ValidationRow};
 use super::row::table;
 use crate::board::{Ending, GameResult, Move, Reason, Side};
 use crate::search::{LineRow, TreeRow};
@@ -56,6 +56,23 @@ table! {
         result: GameResult as Dictionary,
         reason: Ending as Dictionary,
         detail: String as Dictionary,
+    }
+}
+
+table! {
+    PuzzleRow is "puzzles" version 1, key (puzzle: u32, simulations: u32), check puzzle_fault {
+        puzzle: u32 as Plain,
+        simulations: u32 as Dictionary,
+        id: String as Dictionary,
+        fen: String as Dictionary,
+        right: Vec<u16> as Dictionary,
+        played: u16 as Dictionary,
+        solved: bool as Plain,
+        solved_from: u32 as Dictionary,
+        policy_solved: bool as Plain,
+        prior: f32 as Plain,
+        q: f32 as Plain,
+        proof: String as Dictionary,
     }
 }
 
@@ -185,6 +202,17 @@ fn tree_fault(row: &TreeRow) -> Option<String> {
         .or_else(|| range_fault(0.0, "draw", row.draw))
         .or_else(|| plies_fault("moves_left", row.moves_left))
         .or_else(|| plies_fault("net_moves_left", row.net_moves_left))
+        .or_else(|| proof_fault(&row.proof))
+}
+
+fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
+    if row.solved != row.right.contains(&row.played) {
+        return Some(format!("`solved` is {}, which does not fit `right` and `played`", row.solved));
+    }
+    unknown_move(&row.right)
+        .or_else(|| unknown_move(&[row.played]))
+        .or_else(|| range_fault(-1.0, "q", row.q))
+        .or_else(|| range_fault(0.0, "prior", row.prior))
         .or_else(|| proof_fault(&row.proof))
 }
 

@@ -7,7 +7,9 @@ mod encode;
 mod export;
 mod inspect;
 mod matches;
+mod openings;
 mod players;
+mod puzzles;
 mod rate;
 mod sql;
 
@@ -21,11 +23,13 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<encode::EncodeArgs>(),
     entry::<bench::BenchArgs>(),
     entry::<export::ExportArgs>(),
+    entry::<openings::OpeningsArgs>(),
     entry::<dc0_engine::uci::UciArgs>(),
     entry::<dc0_engine::analysis::AnalysisArgs>(),
     entry::<dc0_web::report::ReportArgs>(),
     entry::<matches::MatchArgs>(),
     entry::<rate::RateArgs>(),
+    entry::<puzzles::PuzzlesArgs>(),
     entry::<dc0_engine::play::PlayArgs>(),
     entry::<dc0_lsp::LspArgs>(),
     entry::<dc0_compare::diff::DiffArgs>(),

@@ -12,6 +12,8 @@ pub enum Series {
     Matches,
     /// `searches/analysis=0003/…`, `trees/analysis=0003/…`.
     Searches,
+    /// `puzzles/suite=0003/…`.
+    Puzzles,
 }
 
 /// One number of a series.
@@ -31,6 +33,7 @@ impl Series {
             Self::Networks => &["networks", "training", "validation"],
             Self::Matches => &["matches"],
             Self::Searches => &["searches", "trees"],
+            Self::Puzzles => &["puzzles"],
         }
     }
 
@@ -41,6 +44,7 @@ impl Series {
             Self::Networks => "network",
             Self::Matches => "match",
             Self::Searches => "analysis",
+            Self::Puzzles => "suite",
         }
     }
 
@@ -54,6 +58,7 @@ impl Series {
             ("self_play", Self::Iterations),
             ("arena", Self::Matches),
             ("search", Self::Searches),
+            ("puzzles", Self::Puzzles),
         ];
         kinds.into_iter().find(|(known, _)| *known == kind)
     }
@@ -64,6 +69,7 @@ impl Series {
             Self::Iterations => "iteration=",
             Self::Networks | Self::Matches => "",
             Self::Searches => "analysis=",
+            Self::Puzzles => "suite=",
         }
     }
 }
@@ -75,6 +81,7 @@ pub struct Numbers {
     networks: u32,
     matches: u32,
     searches: u32,
+    puzzles: u32,
 }
 
 impl Numbers {
@@ -85,6 +92,7 @@ impl Numbers {
             Series::Networks => &mut self.networks,
             Series::Matches => &mut self.matches,
             Series::Searches => &mut self.searches,
+            Series::Puzzles => &mut self.puzzles,
         };
         *count += 1;
         Slot { series, number: *count - 1 }
@@ -111,7 +119,7 @@ impl Slot {
     /// Splits a path into its slot, its folder and what follows the number; `None` if it lies in no slot.
     pub fn parse(path: &str) -> Option<(Self, &str, &str)> {
         let (folder, name) = path.split_once('/')?;
-        let all = [Series::Iterations, Series::Networks, Series::Matches, Series::Searches];
+        let all = [Series::Iterations, Series::Networks, Series::Matches, Series::Searches, Series::Puzzles];
         let series = all.into_iter().find(|series| series.folders().contains(&folder))?;
         let name = name.strip_prefix(series.prefix())?;
         let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::params::Value;
-use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Player, Window};
+use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Player, SolvedPuzzles, Window};
 
 use crate::declare::declare;
 use fields::register_fields;
@@ -43,6 +43,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Player>(engine);
     register_fields::<MatchResult>(engine);
     register_fields::<Analysis>(engine);
+    register_fields::<SolvedPuzzles>(engine);
     let shared = Arc::clone(session);
     engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
         declare(&shared.declaration, &context, map)
@@ -73,6 +74,7 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
         read::<MatchResult>(value)
             .or_else(|| read::<Player>(value))
             .or_else(|| read::<Analysis>(value))
+            .or_else(|| read::<SolvedPuzzles>(value))
             .or_else(|| read::<sweeps::FinishedSweep>(value))
     };
     read::<RunHandle>(value).or_else(nets_and_games).or_else(results)

@@ -146,6 +146,19 @@ impl Analysis {
     }
 }
 
+/// Solved puzzles.
+#[derive(Debug, Clone)]
+pub struct SolvedPuzzles(pub Arc<SolvedPuzzlesFields>);
+
+/// The fields of solved puzzles.
+#[derive(Debug, Clone)]
+pub struct SolvedPuzzlesFields {
+    /// Their number among the run's suites, from 0.
+    pub number: u32,
+    /// Summary of the attempts.
+    pub summary: Summary,
+}
+
 /// The positions to search.
 #[derive(Debug, Clone)]
 pub enum SearchInput {
@@ -355,6 +368,14 @@ impl Fields for Analysis {
 
     fn summary(&self) -> Option<&Summary> {
         Some(&self.0.summary)
+    }
+}
+
+impl Fields for SolvedPuzzles {
+    const KIND: &'static str = "SolvedPuzzles";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
     }
 }
 

@@ -4,6 +4,7 @@ mod arena;
 mod grow;
 mod load_network;
 mod network;
+mod puzzles;
 mod search;
 mod self_play;
 mod train;
@@ -24,6 +25,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<train::Training>::ENTRY,
     &KindOf::<Arena>::ENTRY,
     &KindOf::<search::PositionSearch>::ENTRY,
+    &KindOf::<puzzles::Puzzles>::ENTRY,
 ];
 
 /// The kind with this name.

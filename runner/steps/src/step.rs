@@ -15,7 +15,7 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
-use crate::handles::{Analysis, Games, MatchResult, Network, Player, Window};
+use crate::handles::{Analysis, Games, MatchResult, Network, Player, SolvedPuzzles, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::summary::Summary;
@@ -94,6 +94,8 @@ pub enum StepResult {
     Match(MatchResult),
     /// Searches of positions.
     Analysis(Analysis),
+    /// Solved puzzles.
+    Puzzles(SolvedPuzzles),
 }
 
 impl StepResult {
@@ -104,6 +106,7 @@ impl StepResult {
             Self::Games(games) => &games.0.summary,
             Self::Match(verdict) => &verdict.0.summary,
             Self::Analysis(analysis) => &analysis.0.summary,
+            Self::Puzzles(solved) => &solved.0.summary,
         }
     }
 }

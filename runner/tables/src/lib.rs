@@ -230,7 +230,8 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
 }
 
 /// The tables that are stored in the folders of steps.
-const STORED: [&str; 7] = ["games", "positions", "training", "validation", "matches", "searches", "trees"];
+const STORED: [&str; 8] =
+    ["games", "positions", "training", "validation", "matches", "searches", "trees", "puzzles"];
 
 /// The files of finished steps with their digests.
 pub fn digests<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> BTreeMap<String, FileEntry> {

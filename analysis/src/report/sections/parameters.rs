@@ -10,7 +10,8 @@ use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
 /// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 7] = ["network", "load_network", "grow", "self_play", "train", "arena", "search"];
+const KINDS: [&str; 8] =
+    ["network", "load_network", "grow", "self_play", "train", "arena", "search", "puzzles"];
 
 pub(super) const SECTION: Section = Section {
     id: "parameters",

@@ -8,11 +8,12 @@ use crate::report::section::{Part, Section, Table, drawn};
 use crate::report::steps::Step;
 
 /// Kinds of steps: their names in the tables, and in the report.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("self_play", "self-play"),
     ("train", "training"),
     ("arena", "matches"),
     ("search", "analysis"),
+    ("puzzles", "puzzles"),
     ("network", "making nets"),
     ("load_network", "reading nets"),
     ("grow", "growing nets"),

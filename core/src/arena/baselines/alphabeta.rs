@@ -52,6 +52,14 @@ impl Baseline for AlphaBeta {
     }
 }
 
+/// The score for the side to move `depth` plies ahead if neither side has more than `limit` centipawns, otherwise `None`. The game is
+/// not over.
+pub(crate) fn balanced_score(game: &mut Game, rules: &Rules, depth: u32, limit: i32) -> Option<i32> {
+    // A window that begins below the limit, so that scores within it are exact.
+    let score = alpha_beta(game, rules, depth, 0, (-limit - 1, limit + 1));
+    (score.abs() <= limit).then_some(score)
+}
+
 /// All moves with the best score, in the order of move generation.
 fn best_moves(game: &mut Game, rules: &Rules, depth: u32) -> Vec<Move> {
     let (ply, mut best) = (game.ply(), (-INFINITE, Vec::new()));
@@ -288,7 +296,7 @@ const KING_IN_ENDING: [i32; 64] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{INFINITE, MATE, alpha_beta, best_moves, evaluation, gain, quiescence};
+    use super::{INFINITE, MATE, alpha_beta, balanced_score, best_moves, evaluation, gain, quiescence};
     use crate::board::{Game, Move, Position, Reason, Rules, random_opening};
     use crate::rng::{Purpose, Seed};
 
@@ -339,6 +347,20 @@ mod tests {
             let best: Vec<Move> = moves.iter().copied().filter(|mv| of_move(*mv) == score).collect();
             assert_eq!(best_moves(&mut game, &RULES, 2), best);
         }
+    }
+
+    #[test]
+    fn balanced_scores_are_exact_within_their_limit() {
+        let mut found = [0, 0];
+        for number in 0..60 {
+            let mut stream = Seed { run: 8, step: 0 }.stream(number, Purpose::Opening);
+            let mut game = random_opening(6, &RULES, &mut stream);
+            let score = alpha_beta(&mut game, &RULES, 2, 0, (-INFINITE, INFINITE));
+            let balanced = balanced_score(&mut game, &RULES, 2, 40);
+            assert_eq!(balanced, (score.abs() <= 40).then_some(score));
+            found[usize::from(balanced.is_some())] += 1;
+        }
+        assert!(found[0] > 5 && found[1] > 5, "{found:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::super::{
-    GameRow, LineRow, MatchGameRow, PositionRow, TableRow, TrainingRow, TreeRow, ValidationRow,
+    GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TableRow, TrainingRow, TreeRow, ValidationRow,
 };
 
 fn page() -> String {
@@ -40,6 +40,7 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<MatchGameRow>(&page);
     check::<LineRow>(&page);
     check::<TreeRow>(&page);
+    check::<PuzzleRow>(&page);
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
     // The columns of `trials` depend on the sweep; `costs` are the runner's; `ratings`, `steps` and `runs` are not files.

@@ -3,6 +3,7 @@
 mod args;
 mod curves;
 mod games;
+mod puzzles;
 mod study;
 
 use std::path::{Path, PathBuf};
@@ -69,13 +70,14 @@ impl Fault for ExportError {
 impl Command for ExportArgs {
     const NAME: &'static str = "export";
     const ABOUT: &'static str =
-        "Write a net, games, a sweep or training curves in the format of other programs";
+        "Write a net, games, puzzles, a sweep or training curves in the format of other programs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let lines = match &self.format {
             ExportFormat::Onnx(args) => onnx(args)?,
             ExportFormat::Optuna(args) => study::write(args)?,
             ExportFormat::Pgn(args) => games::write(args)?,
+            ExportFormat::Puzzles(args) => puzzles::write(args)?,
             ExportFormat::Tensorboard(args) => curves::write(args)?,
         };
         program.console.result(&lines.join("\n"));

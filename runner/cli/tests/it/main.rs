@@ -15,6 +15,7 @@ mod modules;
 mod networks;
 mod no_arguments;
 mod play;
+mod puzzles;
 mod resume;
 mod script_fuzz;
 mod serve;

@@ -3,7 +3,7 @@
 use dc0_core::search::{LineRow, TreeRow};
 use dc0_core::selfplay::{GameRow, PositionRow};
 use dc0_core::store::{
-    FileEntry, MatchGameRow, StoreError, TableRow, TrainingRow, ValidationRow, read_table,
+    FileEntry, MatchGameRow, PuzzleRow, StoreError, TableRow, TrainingRow, ValidationRow, read_table,
 };
 
 use dc0_runs::Folder;
@@ -23,6 +23,7 @@ pub(super) fn first_difference(
         "validation" => first_different::<ValidationRow>(own, other),
         "searches" => first_different::<LineRow>(own, other),
         "trees" => first_different::<TreeRow>(own, other),
+        "puzzles" => first_different::<PuzzleRow>(own, other),
         _ => Ok(None),
     }
 }

@@ -98,7 +98,7 @@ fn strays(folder: &Folder, steps: &[(Folder, dc0_runs::view::FinishedStep)], fin
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
-    for name in ["games", "positions", "matches", "training", "validation", "searches", "trees"] {
+    for name in ["games", "positions", "matches", "training", "validation", "searches", "trees", "puzzles"] {
         let mut pending = vec![folder.path(name)];
         while let Some(path) = pending.pop() {
             for entry in fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()) {

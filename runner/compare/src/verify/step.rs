@@ -8,8 +8,8 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
 use dc0_core::store::{
-    FileEntry, LineRow, MatchGameRow, ShardFiles, StoreError, TableRow, TrainingRow, TreeRow, ValidationRow,
-    legality, read_table, verify_file,
+    FileEntry, LineRow, MatchGameRow, PuzzleRow, ShardFiles, StoreError, TableRow, TrainingRow, TreeRow,
+    ValidationRow, legality, read_table, verify_file,
 };
 use dc0_runs::view::FinishedStep;
 use dc0_runs::{Folder, Manifest, Remedy};
@@ -45,6 +45,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         "self_play" => reader.self_play(),
         "arena" => reader.arena(),
         "search" => reader.search(),
+        "puzzles" => reader.puzzles(),
         "network" | "load_network" | "grow" | "train" => reader.network(),
         _ => {}
     }
@@ -193,6 +194,22 @@ impl Reader<'_> {
         ];
         let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
         self.summary(&found, &["positions", "simulations", "best", "values"]);
+    }
+
+    fn puzzles(&mut self) {
+        let mut puzzles = 0;
+        for entry in self.manifest().files.clone() {
+            let rows: Vec<PuzzleRow> = self.table(&entry);
+            for row in &rows {
+                if let Some(fault) = legality::puzzle_fault(row) {
+                    self.fault(&entry, &format!("puzzle {}: {fault}", row.puzzle));
+                }
+            }
+            puzzles += rows.chunk_by(|a, b| a.puzzle == b.puzzle).count() as u64;
+        }
+        self.findings.positions += puzzles;
+        let found = Value::Group([("puzzles".to_owned(), Value::Int(puzzles as i64))].into());
+        self.summary(&found, &["puzzles"]);
     }
 
     /// The net that a step has made, and the curves of its training.

@@ -197,7 +197,7 @@ impl OpenRun {
                 self.update_table(|table| table.matched(verdict));
                 self.progress().matches.push(verdict.clone());
             }
-            StepResult::Analysis(_) => {}
+            StepResult::Analysis(_) | StepResult::Puzzles(_) => {}
         }
     }
 

@@ -167,5 +167,6 @@ fn step(
         StepResult::Games(games) => Dynamic::from(games),
         StepResult::Match(verdict) => Dynamic::from(verdict),
         StepResult::Analysis(analysis) => Dynamic::from(analysis),
+        StepResult::Puzzles(solved) => Dynamic::from(solved),
     })
 }

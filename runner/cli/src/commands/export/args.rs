@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use dc0_core::arena::MAX_MATE;
 
 /// What `export` writes.
 #[derive(Debug, Args)]
@@ -21,6 +22,8 @@ pub(crate) enum ExportFormat {
     Optuna(ExportOptunaArgs),
     /// The stored games of a run, with the values of their searches as comments.
     Pgn(ExportPgnArgs),
+    /// Mates that the stored games of a run end with, as a suite of puzzles in EPD; each has a single fastest mate, which is proved.
+    Puzzles(ExportPuzzlesArgs),
     /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
     Tensorboard(ExportTensorboardArgs),
 }
@@ -51,6 +54,23 @@ pub(crate) struct ExportPgnArgs {
     /// Only those of the iteration or match with this number.
     #[arg(long, value_name = "N")]
     pub number: Option<u32>,
+}
+
+/// What `export puzzles` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportPuzzlesArgs {
+    /// A run, which may be running: its folder, or its name in datasets/. Games of finished steps are read, in their order.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// The file to write; an existing one is replaced.
+    #[arg(long, value_name = "FILE.epd")]
+    pub out: PathBuf,
+    /// The longest mates, in moves.
+    #[arg(long, value_name = "MOVES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_MATE)))]
+    pub mates: u32,
+    /// Puzzles of each length.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: u32,
 }
 
 /// Which games are exported.

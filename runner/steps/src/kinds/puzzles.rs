@@ -1,0 +1,493 @@
+//! The step that solves puzzles with a net and several budgets, and stores each attempt as a row.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use dc0_core::arena::{Puzzle, read_puzzles};
+use dc0_core::board::Move;
+use dc0_core::durable;
+use dc0_core::event::{Event, Observer};
+use dc0_core::network::Evaluator;
+use dc0_core::params;
+use dc0_core::params::{Problem, Value};
+use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
+use dc0_core::selfplay::{Shard, lanes, shards_of};
+use dc0_core::store::{PuzzleRow, write_table};
+use dc0_process::format::counted;
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use serde::{Deserialize, Serialize};
+
+use crate::assumption::Assumption;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
+use crate::files;
+use crate::handles::{Network, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
+use crate::memory::{Machine, Memory};
+use crate::metered::metered;
+use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::usage::Usage;
+
+params! {
+    /// Puzzles of a suite, solved with a net.
+    pub struct PuzzleParams {
+        /// The search of every position. Its `simulations` are those below.
+        search: SearchParams = SearchParams::default();
+        /// The budgets; each position is searched once with each. Ascending.
+        simulations: Vec<u32> = vec![1, 16, 64, 256], in 1..=10_000_000;
+        /// Puzzles that are searched in lockstep, and stored and resumed together.
+        shard_puzzles: u32 = 64, in 1..=65_536;
+    }
+    check |params| {
+        let mut problems = Vec::new();
+        if params.search.reuse_tree {
+            let one = "keeps a tree from move to move, and every position is searched on its own; leave it out";
+            problems.push(("search.reuse_tree", one.to_owned()));
+        }
+        if params.simulations.is_empty() {
+            problems.push(("simulations", "is empty; give at least one number, such as [1, 64]".to_owned()));
+        }
+        if params.simulations.windows(2).any(|pair| pair[0] >= pair[1]) {
+            problems.push(("simulations", "must ascend, such as [1, 16, 64]".to_owned()));
+        }
+        problems
+    };
+}
+
+/// A puzzle, for messages.
+const EXAMPLE: &str = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;";
+
+/// The net, and the suite that it solves.
+pub(crate) struct Puzzles {
+    network: Network,
+    suite: Suite,
+}
+
+/// A suite as it is read.
+#[derive(Default)]
+struct Suite {
+    name: String,
+    digest: String,
+    puzzles: Vec<Puzzle>,
+}
+
+/// A shard's part of the summary.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Part {
+    puzzles: u64,
+    simulations: u64,
+    evaluations: u64,
+    /// Puzzles whose likeliest move by the net alone is right.
+    policy_solved: u64,
+    /// Puzzles solved with each budget.
+    solved: Vec<u64>,
+}
+
+impl Step for Puzzles {
+    const KIND: &'static str = "puzzles";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Puzzles;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "puzzles",
+        form: "run.puzzles(network, \"suite.epd\" or [\"FEN bm Qd1+;\", …], #{…})",
+        returns: "solved puzzles",
+        meaning: "A step: solves puzzles, which are lines of EPD with `bm`, `am` or `dm`, with several budgets of simulations.",
+        example: "let solved = run.puzzles(trained, [\"6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - dm 1;\"], #{ simulations: [1, 8] });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] =
+        &[&[ArgumentKind::Network, ArgumentKind::Text], &[ArgumentKind::Network, ArgumentKind::Texts]];
+    const NEEDS_MAP: bool = false;
+
+    type Params = PuzzleParams;
+
+    fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(network), Argument::Text(file)]) => {
+                Ok(Self { network, suite: Suite::of_file(&file, problems) })
+            }
+            Ok([Argument::Network(network), Argument::Texts(lines)]) => {
+                Ok(Self { network, suite: Suite::of_lines(lines, problems) })
+            }
+            _ => Err(no_matching_form()),
+        }
+    }
+
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { network: past.read(manifest, "network")?.clone(), suite: Suite::default() })
+    }
+
+    fn inputs(&self, params: &PuzzleParams) -> Result<Vec<Input>, StepError> {
+        let inputs = [("network", &self.network.0.digest), ("suite", &self.suite.digest)];
+        let mut inputs =
+            inputs.map(|(name, digest)| Input { name: name.to_owned(), digest: digest.clone() }).to_vec();
+        inputs.extend(files::tablebases(&params.search)?);
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &PuzzleParams,
+        workspace: &StepWorkspace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let net = files::load(&workspace.folder, &self.network)?;
+        let shards = shards_of(self.count(), params.shard_puzzles);
+        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
+        let done = finished.values().map(|note| note.part.puzzles).sum();
+        let rest: Vec<Shard> =
+            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let label = format!("puzzles of {} by {}", self.suite.name, self.network.name());
+        let amount = Amount { unit: "puzzles", done, total: self.count().into() };
+        let progress = context.progress(workspace, &label, amount);
+        let tables = params.search.open_tablebases()?;
+        let solve = |evaluator: &mut Box<dyn Evaluator>, shard: Shard| {
+            evaluator.start_shard();
+            let numbers = shard.game_numbers();
+            let puzzles = &self.suite.puzzles[numbers.start as usize..numbers.end as usize];
+            let new = |puzzle: &Puzzle, search: SearchParams| {
+                Search::with_tablebases(puzzle.game.clone(), ANALYSIS_RULES, search, tables.clone())
+            };
+            let mut solver =
+                Solver { evaluator: &mut **evaluator, observer: &progress, work: Spending::default() };
+            let policies = solver.policies(puzzles)?;
+            let mut budgets = Vec::new();
+            for simulations in &params.simulations {
+                let search = SearchParams { simulations: *simulations, ..params.search.clone() };
+                budgets.push(solver.answers(puzzles, &|puzzle| new(puzzle, search.clone()))?);
+            }
+            let work = solver.work;
+            progress.event(Event::Work { unit: "puzzles", amount: puzzles.len() as u64 });
+            let rows = rows(params, numbers.start, puzzles, &policies, &budgets);
+            Ok::<_, StepError>((rows, work))
+        };
+        let keep = |shard, solved: (Vec<PuzzleRow>, Spending)| {
+            self.keep(params, workspace, shard, &solved)?;
+            Ok(ControlFlow::Continue(()))
+        };
+        workspace.meter.set_lanes(context.lanes);
+        let worker =
+            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
+        lanes::run(&rest, context.lanes, &worker, &solve, &keep)?;
+        context.close(&progress);
+        self.product(params, workspace, shards.len() as u32)
+    }
+
+    fn result(&self, _: &PuzzleParams, output: StepOutput) -> Result<StepResult, StepError> {
+        let StepOutput { number, summary, .. } = output;
+        Ok(StepResult::Puzzles(SolvedPuzzles(Arc::new(SolvedPuzzlesFields { number, summary }))))
+    }
+
+    fn players(&self) -> String {
+        format!("by {}", self.network.name())
+    }
+
+    fn figures(summary: &Value) -> String {
+        let list = |name| match summary.member(name) {
+            Some(Value::List(list)) => list.iter().filter_map(Value::as_f64).collect(),
+            _ => Vec::new(),
+        };
+        let number = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let budgets = list("budgets").into_iter().zip(list("solved"));
+        let budgets: Vec<String> =
+            budgets.map(|(budget, solved)| format!("{:.1}% with {budget}", 100.0 * solved)).collect();
+        format!(
+            "{} solved: {:.1}% by the policy, {} simulations",
+            counted(number("puzzles") as usize, "puzzle"),
+            100.0 * number("policy_solved"),
+            budgets.join(", ")
+        )
+    }
+
+    fn planned(&self, _: &PuzzleParams, number: u32) -> Result<String, StepError> {
+        let (count, name) = (counted(self.suite.puzzles.len(), "puzzle"), self.network.name());
+        Ok(format!("puzzles {number:04}: {count} of {} solved by {name}", self.suite.name))
+    }
+
+    fn begun(&self, params: &PuzzleParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
+        let of = shards_of(self.count(), params.shard_puzzles).len() as u32;
+        let finished = workspace.finished_shards::<Part>(of)?;
+        let amount = finished.values().map(|note| note.part.puzzles).sum();
+        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+    }
+
+    fn memory(&self, params: &PuzzleParams, machine: Machine) -> Memory {
+        Memory::of_inference(&[&self.network], self.count().div_ceil(params.shard_puzzles), machine)
+    }
+
+    fn estimate(&self, params: &PuzzleParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
+        let count = files::left(self.count(), done);
+        let simulations = params.simulations_of_all();
+        let search = SearchParams {
+            simulations: simulations.min(u64::from(u32::MAX)) as u32,
+            ..params.search.clone()
+        };
+        let positions = u64::from(count);
+        let evaluations = positions * simulations;
+        let flops = evaluations as f64 * flops(&self.network);
+        let shard = params.shard_puzzles;
+        let plan = ShardPlan { count, shard, game_slots: shard, lanes };
+        let pace = plan.pace(sequential_evaluations(1.0, &search), 1.0, evaluations as f64, flops);
+        Estimate { work: Work { positions, evaluations, flops, bytes: TABLE_BYTES, ..Work::default() }, pace }
+    }
+
+    fn mock_result(&self, params: &PuzzleParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
+        let solved = assumption.pick([0, u64::from(self.count()), 0]);
+        let part = Part {
+            puzzles: self.count().into(),
+            simulations: u64::from(self.count()) * params.simulations_of_all(),
+            evaluations: u64::from(self.count()) * params.simulations_of_all(),
+            policy_solved: solved,
+            solved: vec![solved; params.simulations.len()],
+        };
+        MockResult { summary: part.summary(params, &self.suite.name), files: vec!["puzzles".to_owned()] }
+    }
+
+    fn spent(&self, summary: &Value) -> Spent {
+        let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
+        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+    }
+}
+
+impl PuzzleParams {
+    /// Simulations of a puzzle, with all budgets.
+    fn simulations_of_all(&self) -> u64 {
+        self.simulations.iter().map(|simulations| u64::from(*simulations)).sum()
+    }
+}
+
+impl Suite {
+    /// Reads the suite of a file; what is wrong with it becomes problems with their lines.
+    fn of_file(file: &str, problems: &mut Vec<Problem>) -> Self {
+        match std::fs::read(file) {
+            Ok(content) => {
+                let name = Path::new(file).file_name().unwrap_or_default();
+                Self::of(&name.to_string_lossy(), file, &content, problems)
+            }
+            Err(cause) => {
+                problems.push(Problem { path: file.to_owned(), message: format!("cannot be read: {cause}") });
+                Self::default()
+            }
+        }
+    }
+
+    /// The suite of a script's lines.
+    fn of_lines(lines: Vec<Result<String, String>>, problems: &mut Vec<Problem>) -> Self {
+        let mut content = String::new();
+        for (index, line) in lines.into_iter().enumerate() {
+            match line {
+                Ok(line) => {
+                    content.push_str(&line.replace(['\n', '\r'], " "));
+                    content.push('\n');
+                }
+                Err(kind) => {
+                    let message = format!("expected text, such as \"{EXAMPLE}\", got {kind}");
+                    problems.push(Problem { path: format!("puzzles[{index}]"), message });
+                }
+            }
+        }
+        if problems.is_empty() {
+            Self::of("puzzles", "puzzles", content.as_bytes(), problems)
+        } else {
+            Self::default()
+        }
+    }
+
+    fn of(name: &str, file: &str, content: &[u8], problems: &mut Vec<Problem>) -> Self {
+        let puzzles = read_puzzles(file, content).unwrap_or_else(|error| {
+            problems.extend(error.problems.into_iter().map(|problem| {
+                let path = match problem.line {
+                    0 => file.to_owned(),
+                    line => format!("{file}, line {line}"),
+                };
+                Problem { path, message: problem.message }
+            }));
+            Vec::new()
+        });
+        Self { name: name.to_owned(), digest: durable::digest(content), puzzles }
+    }
+}
+
+/// What the net alone says of a puzzle.
+struct Policy {
+    is_right: bool,
+    /// The priors of the right moves together.
+    prior: f32,
+}
+
+/// What a search plays.
+struct Answer {
+    played: Move,
+    q: f32,
+    proof: String,
+}
+
+/// Searches the puzzles of a shard.
+struct Solver<'a> {
+    evaluator: &'a mut dyn Evaluator,
+    observer: &'a dyn Observer,
+    work: Spending,
+}
+
+/// The work of searches.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spending {
+    simulations: u64,
+    evaluations: u64,
+}
+
+impl Solver<'_> {
+    fn search(&mut self, searches: &mut [Search]) -> Result<(), StepError> {
+        self.work.evaluations += analyse(searches, self.evaluator, self.observer)?;
+        self.work.simulations += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+        Ok(())
+    }
+
+    fn policies(&mut self, puzzles: &[Puzzle]) -> Result<Vec<Policy>, StepError> {
+        let once = SearchParams { simulations: 1, ..SearchParams::default() };
+        let new = |puzzle: &Puzzle| {
+            Search::with_tablebases(puzzle.game.clone(), ANALYSIS_RULES, once.clone(), None)
+        };
+        let mut searches: Vec<Search> = puzzles.iter().map(new).collect();
+        self.search(&mut searches)?;
+        let policy = |(puzzle, search): (&Puzzle, &Search)| {
+            let (mut likeliest, mut right) = ((0, f32::NEG_INFINITY), 0.0);
+            for row in search.root_rows().iter().skip(1) {
+                if row.prior > likeliest.1 {
+                    likeliest = (row.played, row.prior);
+                }
+                if is_right(puzzle, row.played) {
+                    right += row.prior;
+                }
+            }
+            Policy { is_right: is_right(puzzle, likeliest.0), prior: right }
+        };
+        Ok(puzzles.iter().zip(&searches).map(policy).collect())
+    }
+
+    fn answers(
+        &mut self,
+        puzzles: &[Puzzle],
+        new: &dyn Fn(&Puzzle) -> Search,
+    ) -> Result<Vec<Answer>, StepError> {
+        let mut searches: Vec<Search> = puzzles.iter().map(new).collect();
+        self.search(&mut searches)?;
+        let answer = |search: &Search| {
+            let line = LineRow::best_lines(search, 0, 1).swap_remove(0);
+            let played = Move::from_packed(line.played).expect("a search plays moves");
+            Answer { played, q: line.q, proof: line.proof }
+        };
+        Ok(searches.iter().map(answer).collect())
+    }
+}
+
+fn is_right(puzzle: &Puzzle, played: u16) -> bool {
+    puzzle.right.iter().any(|right| right.packed() == played)
+}
+
+/// The rows of a shard: those of each puzzle by budget.
+fn rows(
+    params: &PuzzleParams,
+    first: u32,
+    puzzles: &[Puzzle],
+    policies: &[Policy],
+    budgets: &[Vec<Answer>],
+) -> Vec<PuzzleRow> {
+    let mut rows = Vec::new();
+    for (index, (puzzle, policy)) in puzzles.iter().zip(policies).enumerate() {
+        let solved = |budget: &Vec<Answer>| is_right(puzzle, budget[index].played.packed());
+        let wrong = budgets.iter().rposition(|budget| !solved(budget));
+        let solved_from = params.simulations.get(wrong.map_or(0, |wrong| wrong + 1)).copied().unwrap_or(0);
+        for (simulations, budget) in params.simulations.iter().zip(budgets) {
+            let answer = &budget[index];
+            rows.push(PuzzleRow {
+                puzzle: first + index as u32,
+                simulations: *simulations,
+                id: puzzle.id.clone(),
+                fen: puzzle.game.position().fen(),
+                right: puzzle.right.iter().map(|right| right.packed()).collect(),
+                played: answer.played.packed(),
+                solved: solved(budget),
+                solved_from,
+                policy_solved: policy.is_right,
+                prior: policy.prior,
+                q: answer.q,
+                proof: answer.proof.clone(),
+            });
+        }
+    }
+    rows
+}
+
+impl Puzzles {
+    fn count(&self) -> u32 {
+        u32::try_from(self.suite.puzzles.len()).unwrap_or(u32::MAX)
+    }
+
+    fn keep(
+        &self,
+        params: &PuzzleParams,
+        workspace: &StepWorkspace,
+        shard: Shard,
+        (rows, work): &(Vec<PuzzleRow>, Spending),
+    ) -> Result<(), StepError> {
+        let (name, number) = (short_digest(&self.network.0.digest), shard.index.to_string());
+        let provenance = files::provenance(workspace, [("network", name), ("shard", &number)]);
+        let root = workspace.folder.root();
+        let file = write_table(root, &workspace.part("puzzles", shard.index), rows, &provenance)?;
+        let first = params.simulations[0];
+        let solved =
+            |budget: &u32| rows.iter().filter(|row| row.simulations == *budget && row.solved).count();
+        let part = Part {
+            puzzles: shard.games.into(),
+            simulations: work.simulations,
+            evaluations: work.evaluations,
+            policy_solved: rows.iter().filter(|row| row.simulations == first && row.policy_solved).count()
+                as u64,
+            solved: params.simulations.iter().map(|budget| solved(budget) as u64).collect(),
+        };
+        Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
+    }
+
+    /// Merges the shards in order.
+    fn product(
+        &self,
+        params: &PuzzleParams,
+        workspace: &StepWorkspace,
+        shards: u32,
+    ) -> Result<Product, StepError> {
+        let mut whole = Part { solved: vec![0; params.simulations.len()], ..Part::default() };
+        let mut files = Vec::new();
+        for note in workspace.all_shards::<Part>(shards)? {
+            files.extend(note.files);
+            whole.puzzles += note.part.puzzles;
+            whole.simulations += note.part.simulations;
+            whole.evaluations += note.part.evaluations;
+            whole.policy_solved += note.part.policy_solved;
+            for (sum, solved) in whole.solved.iter_mut().zip(note.part.solved) {
+                *sum += solved;
+            }
+        }
+        Ok(Product { files, summary: whole.summary(params, &self.suite.name) })
+    }
+}
+
+impl Part {
+    fn summary(&self, params: &PuzzleParams, suite: &str) -> Value {
+        let share = |solved: u64| Value::Float(solved as f64 / self.puzzles.max(1) as f64);
+        let budgets = params.simulations.iter().map(|budget| Value::Int(i64::from(*budget))).collect();
+        let members = [
+            ("suite", Value::Text(suite.to_owned())),
+            ("puzzles", Value::Int(self.puzzles as i64)),
+            ("simulations", Value::Int(self.simulations as i64)),
+            ("evaluations", Value::Int(self.evaluations as i64)),
+            ("policy_solved", share(self.policy_solved)),
+            ("budgets", Value::List(budgets)),
+            ("solved", Value::List(self.solved.iter().map(|solved| share(*solved)).collect())),
+        ];
+        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+}
