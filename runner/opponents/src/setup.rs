@@ -6,7 +6,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use dc0_core::params::{Param as _, Value};
+use dc0_core::params::{Param as _, Problems, Value};
 use dc0_process::clock::Stopwatch;
 
 use crate::error::OpponentError;
@@ -54,6 +54,11 @@ impl Setup {
         command: &str,
         settings: Settings,
     ) -> Result<Self, OpponentError> {
+        let Some(limit) = settings.limit.clone() else {
+            let mut problems = Problems::default();
+            problems.add("nodes", "expected exactly one of nodes, depth, move_time, clock, got none");
+            return Err(problems.into_errors(&format!("{protocol}(\"{command}\")")).into());
+        };
         let found = find(command)?;
         let absolute = |path: &Path| {
             path::absolute(path).map_err(|cause| OpponentError::Unreadable { path: path.to_owned(), cause })
@@ -71,7 +76,6 @@ impl Setup {
             let contents = Contents::read(&path)?;
             files.insert(name, (path, contents));
         }
-        let limit = settings.limit.clone().expect("parameters that were read have a limit");
         let command = command.to_owned();
         Ok(Self { protocol, command, path, contents, files, settings, limit, introduction: None })
     }

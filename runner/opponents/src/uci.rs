@@ -53,9 +53,9 @@ impl Protocol for Uci {
         let mut introduction = Introduction::default();
         setup.request(process, ("uci", "uciok"), HINT, |line| {
             if let Some(name) = line.strip_prefix("id name ") {
-                introduction.name = name.trim().into();
+                introduction.name = shortened(name.trim());
             } else if let Some(author) = line.strip_prefix("id author ") {
-                introduction.author = author.trim().into();
+                introduction.author = shortened(author.trim());
             }
             introduction.options.extend(option::parse(line));
             line == "uciok"

@@ -27,7 +27,7 @@ use feature::{Features, KNOWN};
 const FEATURES: Duration = Duration::from_secs(8);
 
 /// How long after that a program that rejects the request may take.
-const REJECTED: Duration = Duration::from_secs(2);
+const REJECTED: Duration = Duration::from_secs(5);
 
 /// How long a program without `ping` may take to reject a command.
 const REJECTION: Duration = Duration::from_millis(500);

@@ -1,6 +1,7 @@
 //! Features that xboard engines declare.
 
 use crate::options::{Declared, Kind};
+use crate::process::shortened;
 use crate::setup::Introduction;
 
 /// The features that are accepted. `san` is not: moves are sent by their squares, which every engine reads.
@@ -87,7 +88,7 @@ impl Features {
             "time" => self.time = is_on,
             "nps" => self.nps = is_on,
             "done" => self.done = is_on,
-            "myname" => value.clone_into(&mut self.name),
+            "myname" => self.name = shortened(value),
             "memory" if is_on => self.options.push(number(COMMANDS[0])),
             "smp" if is_on => self.options.push(number(COMMANDS[1])),
             "option" => self.options.extend(option(value)),

@@ -127,6 +127,11 @@ fn programs_that_do_not_speak_uci_are_refused() {
 
 #[test]
 fn wrong_options_are_refused_all_at_once() {
+    let text = uci(&UciParams::default()).unwrap_err().to_string();
+    assert!(
+        text.ends_with("nodes: expected exactly one of nodes, depth, move_time, clock, got none"),
+        "{text}"
+    );
     let wrong = options([
         ("Skil Level", Value::Int(1)),
         ("Skill Level", Value::Int(21)),
