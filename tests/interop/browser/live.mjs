@@ -234,7 +234,7 @@ async function parallel(page) {
     const [x, y] = [across[2], bottom + (top - bottom) * data.lines[0].heights[2]];
     await page.mouse.move(box.x + x * box.width / width, box.y + y * box.height / height, { steps: 3 });
     const [values, lines] = await shown();
-    return lines === 1 && values.startsWith(`trial ${data.lines[0].name}updates`) && values.includes(data.lines[0].values[2]);
+    return lines === 1 && values.startsWith(`trial ${data.lines[0].name}batch`) && values.includes(data.lines[0].values[2]);
   });
   await screenshot(page, "parallel");
   await frame.focus("figure:has(script.lines) .picture");

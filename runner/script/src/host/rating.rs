@@ -90,6 +90,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
             members.insert("games".to_owned(), Value::Int(params.games.into()));
         }
         if let StepResult::Match(verdict) = steps::play(&call, &run, pair, parameters)? {
+            verdict.0.summary.note_reading("pentanomial", || call.reading("pentanomial"));
             results.extend(call.run(verdict.pairs().map_err(StepError::from))?);
         }
         games += params.games;
