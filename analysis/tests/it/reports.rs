@@ -124,6 +124,8 @@ fn source(name: &str, folder: &Path) -> RunSource {
     store_iteration(folder, 1, 2);
     store_match(folder, 0, 8);
     store_match(folder, 1, 8);
+    let no_costs = WideColumn { name: "step".to_owned(), cells: Vec::new() };
+    write_wide(folder, "costs.parquet", "costs", 1, &[no_costs], &Provenance::new()).expect("writes");
     let played = [("games", 4.0), ("positions", 8.0), ("evaluations", 64.0)];
     let steps = vec![
         step(0, "network", 0, 0, &[]),

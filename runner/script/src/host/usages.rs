@@ -110,7 +110,7 @@ const AFTER_STEPS: &[Usage] = &[
         "installed(command)",
         "a path, or ()",
         "Where a program is, by its name or path; () if it is not there.",
-        "let place = `${installed(\"stockfish\")}`;",
+        "let place = installed(\"stockfish\");",
     ),
     usage(
         "promote",
