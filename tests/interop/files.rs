@@ -16,8 +16,8 @@ use dc0_core::rng::Seed;
 use dc0_core::search::{ANALYSIS_RULES, Search, SearchParams, analyse};
 use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, Shard, play_shard};
 use dc0_core::store::{
-    GameRow, LineRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, TreeRow, ValidationRow,
-    write_table,
+    GameRow, LineRow, MatchGameRow, PositionRow, Provenance, Scores, TableRow, TrainingRow, TreeRow,
+    ValidationRow, write_table,
 };
 
 fn text(bytes: &[u8]) -> String {
@@ -164,9 +164,13 @@ fn match_rows(games: &[GameRow]) -> Vec<MatchGameRow> {
         moves: game.moves.clone(),
         opening_plies: game.opening_plies,
         plies: game.moves.len() as u16,
+        scores: Scores(vec![f32::NAN; game.moves.len()]),
+        depths: vec![0; game.moves.len()],
+        seconds: Vec::new(),
         score: f64::from(1 + game.result.score_for(first_side(game))) / 2.0,
         result: game.result,
-        reason: game.reason,
+        reason: game.reason.into(),
+        detail: String::new(),
     };
     games.iter().map(row).collect()
 }
