@@ -2,7 +2,7 @@
 
     python read_tables.py RUN_FOLDER
 
-For each table: the same columns and rows, the same sum of every number, the same length of every text and list. Then the
+For each table: the same columns and rows, the same sum of every number (NaN counts as 0), the same length of every text and list. Then the
 queries of `datasets/README.md` are run. Prints a line for each table and each query. Exits with 1 and the differences if
 there are any.
 """
@@ -26,7 +26,11 @@ def polars_figures(frame):
         column = frame[name]
         if kind == polars.List:
             items = column.explode(empty_as_null=False)
-            figures[name] = [items.len(), items.cast(polars.Int64).sum()]
+            if items.dtype.is_float():
+                items = items.cast(polars.Float64).fill_nan(0)
+            else:
+                items = items.cast(polars.Int64)
+            figures[name] = [items.len(), items.sum()]
         elif kind == polars.String:
             figures[name] = column.str.len_bytes().cast(polars.Int64).sum()
         else:
@@ -40,7 +44,10 @@ def duckdb_figures(glob):
     questions = ["count(*)"]
     for name, kind, *_ in columns:
         name = f'"{name}"'
-        if kind.endswith("[]"):
+        if kind in ("FLOAT[]", "DOUBLE[]"):
+            known = f"[case when isnan(item) then 0 else item::double end for item in {name}]"
+            questions.append(f"[coalesce(sum(len({name})), 0), coalesce(sum(list_sum({known})), 0)]::double[]")
+        elif kind.endswith("[]"):
             questions.append(f"[coalesce(sum(len({name})), 0), coalesce(sum(list_sum({name})), 0)]::bigint[]")
         elif kind == "VARCHAR":
             questions.append(f"coalesce(sum(strlen({name})), 0)::bigint")
