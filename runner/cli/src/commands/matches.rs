@@ -26,6 +26,15 @@ pub(super) struct MatchArgs {
     /// A sequential test of two differences in Elo, such as 0:10, which ends the match once it is decided.
     #[arg(long, value_name = "ELO0:ELO1")]
     pub sprt: Option<String>,
+    #[command(flatten)]
+    players: PlayerOptions,
+    #[command(flatten)]
+    written: WrittenMatches,
+}
+
+/// What the scripts of matches have in common, and how they are run.
+#[derive(Debug, Args)]
+pub(super) struct WrittenMatches {
     /// A book of openings (.epd, .fen, .pgn) [default: 6 random plies].
     #[arg(long, value_name = "FILE")]
     pub openings: Option<PathBuf>,
@@ -36,9 +45,19 @@ pub(super) struct MatchArgs {
     #[arg(long)]
     pub script: bool,
     #[command(flatten)]
-    players: PlayerOptions,
-    #[command(flatten)]
     run: RunArgs,
+}
+
+impl WrittenMatches {
+    /// The book as a literal of a script.
+    pub(super) fn openings(&self) -> Option<String> {
+        self.openings.as_ref().map(|file| text(&file.display().to_string()))
+    }
+
+    /// Runs the script, or prints it.
+    pub(super) fn run(&self, script: &str, program: &Program) -> Result<Exit, Failure> {
+        run_written(script, self.script, &self.run, program)
+    }
 }
 
 impl Command for MatchArgs {
@@ -47,7 +66,7 @@ impl Command for MatchArgs {
         "Play a match between nets, UCI engines and other players; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        run_written(&self.text()?, self.script, &self.run, program)
+        self.written.run(&self.text()?, program)
     }
 }
 
@@ -76,10 +95,10 @@ pub(super) fn run_written(
 
 impl MatchArgs {
     fn text(&self) -> Result<String, Failure> {
-        let players = [&self.first, &self.second].map(|player| self.players.expression(player));
-        let [first, second] = players;
+        self.players.check_used([self.first.as_str(), self.second.as_str()])?;
+        let [first, second] = [&self.first, &self.second].map(|player| self.players.expression(player));
         let own = || format!("match-{}", run_name(&[&self.first, "vs", &self.second]));
-        let name = self.name.clone().unwrap_or_else(own);
+        let name = self.written.name.clone().unwrap_or_else(own);
         let mut lines = vec![
             format!("let run = open_run({});", text(&name)),
             format!("let first = {};", first?),
@@ -91,8 +110,8 @@ impl MatchArgs {
         if let Some(sprt) = &self.sprt {
             lines.push(format!("    sprt: {},", sprt_map(sprt)?));
         }
-        if let Some(file) = &self.openings {
-            lines.push(format!("    openings: {},", text(&file.display().to_string())));
+        if let Some(openings) = self.written.openings() {
+            lines.push(format!("    openings: {openings},"));
         }
         lines.push("});".to_owned());
         Ok(lines.join("\n") + "\n")

@@ -38,19 +38,33 @@ pub(super) const PLAYERS: &str = "A player is a net (NET.safetensors, RUN, RUN:G
 impl PlayerOptions {
     /// A player as an expression of a script.
     pub(super) fn expression(&self, player: &str) -> Result<String, Failure> {
-        if player.contains('(') {
-            return Ok(player.to_owned());
+        Ok(match Named::of(player) {
+            Named::Expression => player.to_owned(),
+            Named::Shipped => "run.load_network(\"\")".to_owned(),
+            Named::Baseline => text(player),
+            Named::Network => format!("run.load_network({})", text(player)),
+            Named::Engine => format!("uci({}, {})", text(player), self.engine()?),
+        })
+    }
+
+    /// An error if options of engines are given, and none of the players is an engine that they apply to.
+    pub(super) fn check_used<'a>(&self, players: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+        let given = [
+            ("--nodes", self.nodes.is_some()),
+            ("--depth", self.depth.is_some()),
+            ("--move-time", self.move_time.is_some()),
+            ("--clock", self.clock.is_some()),
+            ("--option", !self.options.is_empty()),
+        ];
+        let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        if players.into_iter().any(|player| matches!(Named::of(player), Named::Engine)) {
+            return Ok(());
         }
-        if player == "shipped" {
-            return Ok("run.load_network(\"\")".to_owned());
-        }
-        if baseline(player).is_some() {
-            return Ok(text(player));
-        }
-        if player.ends_with(".safetensors") || named(player).is_ok() {
-            return Ok(format!("run.load_network({})", text(player)));
-        }
-        Ok(format!("uci({}, {})", text(player), self.engine()?))
+        let message = format!(
+            "{option} is for UCI engines that are named plainly, and none of the players is one; leave it out, or put it into the \
+             player's own expression"
+        );
+        Err(Failure::new(Exit::BadInput, message))
     }
 
     /// The limit and options of an engine as a map of a script.
@@ -67,6 +81,31 @@ impl PlayerOptions {
             [] => format!("#{{ {limit} }}"),
             options => format!("#{{ {limit}, options: #{{ {} }} }}", options.join(", ")),
         })
+    }
+}
+
+/// How a word of the command line names a player.
+enum Named {
+    Expression,
+    Shipped,
+    Baseline,
+    Network,
+    Engine,
+}
+
+impl Named {
+    fn of(player: &str) -> Self {
+        if player.contains('(') {
+            Self::Expression
+        } else if player == "shipped" {
+            Self::Shipped
+        } else if baseline(player).is_some() {
+            Self::Baseline
+        } else if player.ends_with(".safetensors") || named(player).is_ok() {
+            Self::Network
+        } else {
+            Self::Engine
+        }
     }
 }
 

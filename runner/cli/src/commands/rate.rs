@@ -1,13 +1,10 @@
 //! `dc0-run rate`: ratings of several players, as a script that the command writes.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
-use dc0_script::args::RunArgs;
 
-use super::matches::run_written;
+use super::matches::WrittenMatches;
 use super::players::{PLAYERS, PlayerOptions, run_name, text};
 
 /// Who is rated, and how exactly.
@@ -29,19 +26,10 @@ pub(super) struct RateArgs {
     /// Stop before there are more games than these.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub most_games: u32,
-    /// A book of openings (.epd, .fen, .pgn) [default: 6 random plies].
-    #[arg(long, value_name = "FILE")]
-    pub openings: Option<PathBuf>,
-    /// The name of the run [default: made of the players' names].
-    #[arg(long, value_name = "RUN")]
-    pub name: Option<String>,
-    /// Print the script instead of running it.
-    #[arg(long)]
-    pub script: bool,
     #[command(flatten)]
     options: PlayerOptions,
     #[command(flatten)]
-    run: RunArgs,
+    written: WrittenMatches,
 }
 
 impl Command for RateArgs {
@@ -49,7 +37,7 @@ impl Command for RateArgs {
     const ABOUT: &'static str = "Rate nets, UCI engines and other players by the matches that teach most; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        run_written(&self.text()?, self.script, &self.run, program)
+        self.written.run(&self.text()?, program)
     }
 }
 
@@ -57,7 +45,9 @@ impl RateArgs {
     fn text(&self) -> Result<String, Failure> {
         let words: Vec<&str> =
             self.players.iter().chain(&self.anchors).flat_map(|player| player.split('=').take(1)).collect();
-        let name = self.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
+        let name = self.written.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
+        let anchors = self.anchors.iter().filter_map(|anchor| Some(anchor.rsplit_once('=')?.0));
+        self.options.check_used(self.players.iter().map(String::as_str).chain(anchors))?;
         let mut lines = vec![format!("let run = open_run({});", text(&name)), "let players = [".to_owned()];
         for player in &self.players {
             lines.push(format!("    {},", self.options.expression(player)?));
@@ -71,8 +61,7 @@ impl RateArgs {
         lines.push(format!("    games: {},", self.games));
         lines.push(format!("    width: {:?},", self.width));
         lines.push(format!("    most_games: {},", self.most_games));
-        let openings = self.openings.as_ref().map(|file| text(&file.display().to_string()));
-        let openings = openings.map(|file| format!(", openings: {file}")).unwrap_or_default();
+        let openings = self.written.openings().map(|file| format!(", openings: {file}")).unwrap_or_default();
         let simulations = self.options.simulations;
         lines.push(format!("    arena: #{{ search: #{{ simulations: {simulations} }}{openings} }},"));
         lines.extend(["});".to_owned(), "print(table(ratings.players));".to_owned()]);

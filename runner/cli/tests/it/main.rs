@@ -10,6 +10,7 @@ mod experiment;
 mod explain;
 mod fork;
 mod lsp;
+mod match_commands;
 mod matches;
 mod modules;
 mod networks;

@@ -1,0 +1,75 @@
+//! `match` and `rate`: scripts that commands write.
+
+use crate::experiment::{Ended, Experiment};
+
+fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
+    experiment.start(args).wait_with_output().expect("ends").into()
+}
+
+#[test]
+fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
+    let experiment = Experiment::new("");
+    let player = "player(run.load_network(\"\"), #{ search: #{ simulations: 2 }, name: \"short\" })";
+    let command =
+        ["match", "shipped", player, "--games", "2", "--simulations", "1", "--name", "m", "--device", "cpu"];
+    let first = ended(&experiment, &command);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stderr.contains("match 0000  0000 vs 0001@short: score "), "{}", first.stderr);
+    let again = ended(&experiment, &command);
+    assert!(
+        again.stderr.lines().filter(|line| line.ends_with("(done before)")).count() == 3,
+        "{}",
+        again.stderr
+    );
+    let rows = ended(&experiment, &["sql", "datasets/m", "select distinct second from matches"]);
+    assert!(rows.stdout.contains("@short"), "{}{}", rows.stdout, rows.stderr);
+}
+
+#[test]
+fn players_are_rated_relative_to_an_anchor() {
+    let experiment = Experiment::new("");
+    let command = [
+        "rate",
+        "greedy",
+        "alphabeta-1",
+        "--anchor",
+        "random=100",
+        "--games",
+        "10",
+        "--most-games",
+        "60",
+        "--name",
+        "r",
+        "--device",
+        "cpu",
+    ];
+    let rated = ended(&experiment, &command);
+    assert_eq!(rated.code, Some(0), "{}", rated.stderr);
+    let line =
+        |player: &str| rated.stdout.lines().find(|line| line.contains(player)).expect("is rated").to_owned();
+    assert!(line("random").contains("true") && line("random").contains("100"), "{}", rated.stdout);
+    let row = |player: &str| rated.stdout.find(player).expect("is rated");
+    assert!(row("alphabeta-1") < row("greedy") && row("greedy") < row("random"), "{}", rated.stdout);
+}
+
+#[test]
+fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
+    let experiment = Experiment::new("");
+    let refused = [
+        (
+            &["match", "random", "greedy", "--nodes", "9"][..],
+            "--nodes is for UCI engines that are named plainly",
+        ),
+        (&["match", "random", "engine", "--clock", "5"], "--clock: expected seconds and an increment"),
+        (&["match", "random", "engine", "--option", "x"], "--option: expected NAME=VALUE"),
+        (&["match", "random", "greedy", "--sprt", "5"], "--sprt: expected two differences in Elo"),
+        (&["rate", "random", "greedy", "--anchor", "greedy"], "--anchor: expected PLAYER=ELO"),
+    ];
+    for (command, expected) in refused {
+        let ended = ended(&experiment, command);
+        assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{command:?}: {}", ended.stderr);
+    }
+    let shown = ended(&experiment, &["match", "random", "an-engine", "--depth", "3", "--script"]);
+    assert!(shown.stdout.contains("let second = uci(\"an-engine\", #{ depth: 3 });"), "{}", shown.stdout);
+}
