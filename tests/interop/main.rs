@@ -7,6 +7,7 @@ mod encodings;
 mod epd;
 mod files;
 mod games;
+mod imports;
 mod lsp;
 mod net_fixtures;
 mod networks;
@@ -53,10 +54,10 @@ pub(crate) fn interop_command(script: &str) -> Command {
 
 /// The folder of the tablebases with three and four pieces.
 pub(crate) fn syzygy() -> PathBuf {
-    let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join("target/syzygy"), PathBuf::from);
+    let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join(".syzygy"), PathBuf::from);
     assert!(
         folder.exists(),
-        "no tablebases at {}; run `cargo xtask test`, which downloads them",
+    X,
         folder.display()
     );
     folder

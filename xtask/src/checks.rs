@@ -52,7 +52,7 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
 fn interop_tests(checkout: &Checkout) -> anyhow::Result<Command> {
     let mut tests = checkout.cargo(INTEROP_TESTS);
     let python = interop::python(checkout)?;
-    tests.env("DC0_SYZYGY", syzygy::tables(checkout, &python)?);
+    tests.env("DC0_SYZYGY", syzygy::tables(checkout)?);
     tests.env("DC0_PYTHON", python);
     let browser = browser::browser(checkout)?;
     tests.env("DC0_CHROMIUM", browser.program).env("DC0_BROWSER", browser.packages);

@@ -17,6 +17,7 @@ The tasks around dc0 that cargo alone cannot do.
       --wheels DIR            use the wheels in DIR and download nothing
   cargo xtask run SCRIPT [ARGS]
                               set up, build dc0-run in release mode, run the script with it
+  cargo xtask tablebases      put the Syzygy tablebases with three and four pieces into .syzygy (6 MB to download)
   cargo xtask test [--fast]   everything CI checks: formatting, lints, all tests
       --fast                  formatting, lints and the tests beside the code only
   cargo xtask help            this page";
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Setup(setup::Options),
     /// The arguments for dc0-run, the script first.
     Run(Vec<String>),
+    Tablebases,
     Test {
         /// Leave out whatever takes minutes or needs outside programs.
         fast: bool,
@@ -50,8 +52,12 @@ impl Command {
                 );
                 Ok(Self::Run(rest.to_vec()))
             }
+            "tablebases" => {
+                ensure!(rest.is_empty(), "`cargo xtask tablebases` does not know `{}`; it takes nothing", rest.join(" "));
+                Ok(Self::Tablebases)
+            }
             "test" => parse_test(rest),
-            other => bail!("unknown command `{other}`; expected setup, run, test or help"),
+            other => bail!("unknown command `{other}`; expected setup, run, tablebases, test or help"),
         }
     }
 }
@@ -109,7 +115,7 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_is_named_in_the_error() {
-        for (line, argument) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("test --slow", "--slow")] {
+        for (line, argument) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("tablebases --all", "--all"), ("test --slow", "--slow")] {
             let message = parse(line).expect_err("the line is wrong").to_string();
             assert!(message.contains(argument), "{message}");
         }

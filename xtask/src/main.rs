@@ -53,6 +53,10 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
             offer_onnxruntime(&checkout);
             return checkout.run_program(&args);
         }
+        Command::Tablebases => {
+            let folder = syzygy::tables(&checkout)?;
+            print(&format!("all tablebases with three and four pieces are in {}", folder.display()));
+        }
         Command::Test { fast } => {
             setup::ensure(&checkout, &setup::Options::default())?;
             duckdb::ensure(&checkout)?;

@@ -1,4 +1,4 @@
-//! The Syzygy tablebases of the tests: all with three and four pieces, from the source distribution of python-chess.
+//! The small Syzygy tablebases, all with three and four pieces, from the source distribution of python-chess.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::setup::digest;
 /// Five material balances with three pieces and thirty with four, each with a WDL and a DTZ table.
 const TABLE_FILES: usize = 70;
 
-const NO_NETWORK: &str = "the tests need the tablebases in it; see the message above. \
+const NO_NETWORK: &str = "the tablebases are in it; see the message above. \
      Without a network, `cargo xtask test --fast` still works";
 
-/// The folder of the tablebases, fetched again only if `requirements.txt` pins another python-chess; uses `python`'s pip.
-pub(crate) fn tables(checkout: &Checkout, python: &Path) -> anyhow::Result<PathBuf> {
+/// The folder of the tablebases, fetched again only if `requirements.txt` pins another python-chess.
+pub(crate) fn tables(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     let requirement = requirement(checkout)?;
     let wanted = digest::of_bytes(requirement.as_bytes());
-    let folder = checkout.target_dir().join("syzygy");
+    let folder = checkout.path(".syzygy");
     if fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == wanted) {
         return Ok(folder);
     }
-    print(&format!("fetching the tablebases of the tests into {}", folder.display()));
-    let work = checkout.target_dir().join(format!("syzygy.tmp-{}", process::id()));
-    let made = make(&work, python, &requirement, &wanted).and_then(|tables| swap_in(&tables, &folder));
-    // Leftovers are harmless in the build folder.
+    print(&format!("fetching tablebases into {}", folder.display()));
+    let work = checkout.path(&format!(".syzygy.tmp-{}", process::id()));
+    let made = make(&work, &requirement, &wanted).and_then(|tables| swap_in(&tables, &folder));
+    // Leftovers are harmless: git ignores them, and the next fetch has another name.
     let _ = fs::remove_dir_all(&work);
     made.map(|()| folder)
 }
@@ -43,11 +43,11 @@ fn requirement(checkout: &Checkout) -> anyhow::Result<String> {
 }
 
 /// Downloads and unpacks in `work`; returns the folder of the tables and the stamp.
-fn make(work: &Path, python: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> {
+fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(work).with_context(|| format!("cannot create {}", work.display()))?;
     let source = format!("pip could not download the source of {requirement}; {NO_NETWORK}");
     step(
-        Command::new(python)
+        Command::new("python3")
             .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"])
             .args(["--no-binary", ":all:", "--dest"])
             .arg(work)
