@@ -37,9 +37,9 @@ fn text_shows_named_planes_and_the_indices_of_legal_moves() {
         + "      . . . . . . . .\n".repeat(4).as_str();
     assert!(page.contains(&pawns), "{page}");
     for expected in [
-        "dc0-22 side_to_move, version 1\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 30\n",
+        "dc0-20 side_to_move, version 1\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 30\n",
         "  0  own pawns: no square\n",
-        " 15  number of the move / 100: 0.3\n",
+        " 19  plies since the last capture or pawn move / 100: 0\n",
         "\n5 legal moves, each with its index of 4672 and Leela's of 1858\n",
         // North by 1 from e1, as Black sees it; Leela's e1e2.
         "e8e7     4  106",
@@ -78,17 +78,17 @@ fn npy_is_an_array_of_one_position_or_of_many() {
     succeed(encode("startpos --format npy --out").arg(&array));
     let one = std::fs::read(&array).expect("written");
     let header = text(&one[10..128]);
-    assert!(one.starts_with(b"\x93NUMPY\x01\x00") && header.contains("'shape': (22, 8, 8), "), "{header}");
+    assert!(one.starts_with(b"\x93NUMPY\x01\x00") && header.contains("'shape': (20, 8, 8), "), "{header}");
     let values: Vec<f32> = one[128..]
         .chunks_exact(4)
         .map(|bytes| f32::from_le_bytes(bytes.try_into().expect("four bytes")))
         .collect();
-    assert_eq!(values.len(), 22 * 64);
+    assert_eq!(values.len(), 20 * 64);
     assert_eq!(values[..24], [[0.0; 8], [1.0; 8], [0.0; 8]].concat(), "own pawns on the second rank");
-    assert_eq!(values[15 * 64..16 * 64], [0.01; 64]);
+    assert_eq!(values[14 * 64..18 * 64], [1.0; 256], "all castling rights");
     std::fs::write(&positions, "startpos\nstartpos moves e2e4\n").expect("written");
     let many = succeed(encode("--format npy --positions").arg(&positions)).stdout;
-    assert!(text(&many[10..128]).contains("'shape': (2, 22, 8, 8), "));
+    assert!(text(&many[10..128]).contains("'shape': (2, 20, 8, 8), "));
     assert_eq!(many[128..][..4 * values.len()], one[128..]);
     assert_eq!(many.len(), 128 + 2 * 4 * values.len());
 }
@@ -123,6 +123,9 @@ fn unencodable_input_is_reported() {
     let (code, message) = refused("startpos --encoding lc0-112 --history 9");
     assert_eq!(code, Some(2));
     assert!(message.contains("`lc0-112` takes a history of 1 to 8 positions, got 9"), "{message}");
+    let (code, message) = refused("startpos --orientation absolute");
+    assert_eq!(code, Some(2));
+    assert!(message.contains("`dc0-20` does not show who is to move"), "{message}");
     let (code, message) = refused("--positions no/such/file");
     assert_eq!(code, Some(3));
     assert!(message.starts_with("error: cannot read the positions of no/such/file: "), "{message}");

@@ -5,12 +5,14 @@
 
 mod encode;
 mod leela;
+mod mirror;
 mod planes;
 mod policy;
 mod tables;
 
-pub use encode::{Encoding, HistoryError};
+pub use encode::{Encoding, EncodingError};
 pub use leela::{LEELA_POLICY_SIZE, LeelaSource, leela_index, leela_move, leela_sources};
+pub use mirror::mirrored;
 pub use planes::{Orientation, Plane, PlaneKind, Viewed};
 pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 pub use tables::{EncodingName, MissingHistory};

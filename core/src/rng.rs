@@ -22,12 +22,16 @@ pub enum Purpose {
     MoveChoice,
     /// Which moves get a full search under playout cap randomisation.
     PlayoutCap,
+    /// Which games of self-play are played through although a side would resign.
+    Resignation,
     /// Initial weights of a net.
     Weights,
     /// Differences between the copied channels of a grown net.
     Growth,
     /// The samples of a training update.
     Sampling,
+    /// Which samples of an epoch are mirrored.
+    Mirroring,
     /// Moves of the random player.
     RandomPlayer,
     /// Bootstrap resampling for confidence intervals.
@@ -47,9 +51,11 @@ impl Purpose {
             Self::RootNoise => "root-noise",
             Self::MoveChoice => "move-choice",
             Self::PlayoutCap => "playout-cap",
+            Self::Resignation => "resignation",
             Self::Weights => "weights",
             Self::Growth => "growth",
             Self::Sampling => "sampling",
+            Self::Mirroring => "mirroring",
             Self::RandomPlayer => "random-player",
             Self::Bootstrap => "bootstrap",
             Self::Trial => "trial",

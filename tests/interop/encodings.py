@@ -3,8 +3,9 @@
     python encodings.py PROGRAM [POSITIONS]
 
 PROGRAM is dc0-run. Plays random games with python-chess, from the initial position and from corner cases, passes at least
-POSITIONS (default 5000) of their positions to `dc0-run encode` for every encoding in both orientations, and compares every plane
-and every index. Prints what was compared. Exits with 1 and the first differences if there are any.
+POSITIONS (default 5000) of their positions to `dc0-run encode` for every encoding in its orientations, and compares every plane
+and every index. For dc0-20 it also compares each position with its colour-swapped twin, made by python-chess. Prints what was
+compared. Exits with 1 and the first differences if there are any.
 """
 
 import json
@@ -161,6 +162,12 @@ def repeated_start(sample):
     return pieces(before)
 
 
+def dc0_20(view):
+    planes = view.one_step()
+    planes += [view.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [view.en_passant(), view.number(view.board.halfmove_clock, 100)]
+
+
 def dc0_22(view):
     board = view.board
     planes = view.one_step() + [filled(board.turn == chess.WHITE), view.number(board.fullmove_number, 100)]
@@ -191,7 +198,10 @@ def lc0_112(view):
     return planes + [filled(0), filled(1)]
 
 
-TABLES = {"dc0-22": dc0_22, "dlchess-22": dlchess_22, "az-119": az_119, "lc0-112": lc0_112}
+TABLES = {"dc0-20": dc0_20, "dc0-22": dc0_22, "dlchess-22": dlchess_22, "az-119": az_119, "lc0-112": lc0_112}
+BOTH = ("absolute", "side_to_move")
+# Without a plane for the side to move, an absolute view would be ambiguous.
+ORIENTATIONS = {name: BOTH[1:] if name == "dc0-20" else BOTH for name in TABLES}
 
 
 def policy_moves():
@@ -358,10 +368,29 @@ def differences(sample, row, name, orientation):
             yield f"{one}: the index means {move_at(board, one['policy'], view.turned)}"
 
 
+def twin_differences(program, found):
+    """dc0-20 sees a position and its twin (colours and side to move swapped, ranks mirrored, another move number) alike."""
+    fens, twins = [], []
+    for sample in found:
+        twin = sample.board.mirror()
+        twin.fullmove_number = sample.board.fullmove_number % 150 + 7
+        fens.append(sample.board.fen())
+        twins.append(twin.fen())
+    rows, _ = encoded(program, fens, "dc0-20", "side_to_move")
+    twin_rows, _ = encoded(program, twins, "dc0-20", "side_to_move")
+    for kind, answers in (("positions", rows), ("twins", twin_rows)):
+        if len(answers) != len(fens):
+            yield f"dc0-20: {len(answers)} lines for {len(fens)} {kind}"
+    for fen, twin, row, other in zip(fens, twins, rows, twin_rows):
+        indices = [sorted(move["policy"] for move in one["moves"]) for one in (row, other)]
+        if row["planes"] != other["planes"] or indices[0] != indices[1]:
+            yield f"dc0-20: {fen} differs from its twin {twin}"
+
+
 def main(program, count):
     found, all_differences, moves = samples(count), [], 0
     for name in TABLES:
-        for orientation in ("absolute", "side_to_move"):
+        for orientation in ORIENTATIONS[name]:
             rows, arrays = encoded(program, [sample.line for sample in found], name, orientation)
             if len(rows) != len(found):
                 all_differences.append(f"{name} {orientation}: {len(rows)} lines for {len(found)} positions")
@@ -372,7 +401,9 @@ def main(program, count):
             same = all(np.array_equal(array, planes_of(row)) for array, row in zip(arrays, rows))
             if not same or len(arrays) != len(rows[:100]):
                 all_differences.append(f"{name} {orientation}: the arrays are not those of the JSON lines")
-    print(f"compared {len(found)} positions in {2 * len(TABLES)} encodings, {moves} indices of moves")
+    all_differences += twin_differences(program, found)
+    print(f"compared {len(found)} positions in {sum(map(len, ORIENTATIONS.values()))} encodings, {moves} indices of moves")
+    print(f"{len(found)} positions compared with a twin")
     for kind, number in kinds(found).items():
         print(f"{number} positions {kind}")
     for difference in all_differences[:SHOWN_DIFFERENCES]:

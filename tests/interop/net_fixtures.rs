@@ -28,14 +28,14 @@ fn towers() -> Vec<TowerSpec> {
     towers
 }
 
-/// Every encoding in both orientations, with its own history and a shorter one.
+/// Every encoding in its orientations, with its own history and a shorter one.
 fn inputs() -> Vec<(EncodingName, Orientation, Option<u32>)> {
     let with_history = |name: EncodingName| {
         let shorter = (name.max_history() > 3).then_some(Some(3));
         std::iter::once(None).chain(shorter).map(move |history| (name, history))
     };
-    let both = |(name, history)| {
-        [Orientation::SideToMove, Orientation::Absolute].map(|orientation| (name, orientation, history))
+    let both = |(name, history): (EncodingName, Option<u32>)| {
+        name.orientations().iter().map(move |orientation| (name, *orientation, history))
     };
     EncodingName::ALL.into_iter().flat_map(with_history).flat_map(both).collect()
 }

@@ -68,6 +68,7 @@ fn trained(
         seed: SEED,
         threads: 1,
         device: Device::Cpu,
+        carried: None,
         state_path,
     };
     let trained = train(job, &Silent).expect("trains");
@@ -100,7 +101,10 @@ fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
 fn every_net_trains_and_gives_equal_answers_after_storing_and_exporting() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let (games, rows) = stored_games(folder.path());
-    assert!(games.iter().any(|game| game.reason != Reason::PlyCap), "some games must end by themselves");
+    assert!(
+        games.iter().any(|game| game.reason != Reason::PlyCap.into()),
+        "some games must end by themselves"
+    );
     let (path, state) = (folder.path().join("net.safetensors"), folder.path().join("state"));
     let onnx_path = folder.path().join("net.onnx");
     for spec in matrix() {

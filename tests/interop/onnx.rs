@@ -244,7 +244,7 @@ fn a_net_of_a_run_is_exported_and_loaded_again() {
     for line in [
         "ONNX operator set 17",
         "se_resnet 1x8",
-        "input    input float32 [batch, 22, 8, 8]",
+        "input    input float32 [batch, 20, 8, 8]",
         "output   wdl float32 [batch, 3]",
     ] {
         assert!(printed.contains(line), "{printed}");

@@ -4,10 +4,17 @@
 use std::fs;
 use std::path::Path;
 use std::process::Output;
+use std::sync::Mutex;
 
 use crate::{interop_script, random_endings, syzygy};
-use dc0_core::board::{Game, Position, Tablebase, TablebaseResult};
+use dc0_core::board::{Adjudication, Ending, Game, Position, Tablebase, TablebaseResult};
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::event::Silent;
+use dc0_core::network::Evaluator;
+use dc0_core::network::fake::Hashed;
 use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, ShardResult, shards_of};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -68,6 +75,59 @@ fn python_chess_agrees_with_every_tablebase_answer() {
     let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}\n{err}");
     assert!(printed.starts_with("compared 2250 positions, "), "{printed}");
+}
+
+/// Games of self-play with random evaluations, which the tables may end.
+fn self_play(params: &SelfPlayParams, tables: &Tablebase) -> Vec<ShardResult> {
+    let encoding = || Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let make_evaluator = || Ok(Box::new(Hashed::new(encoding(), 1)) as Box<dyn Evaluator>);
+    let job = SelfPlayJob {
+        params,
+        seed: Seed { run: 3, step: 2 },
+        network: "fake",
+        make_evaluator: &make_evaluator,
+        tables: Some(tables),
+    };
+    let kept = Mutex::new(Vec::new());
+    let keep = |_, result| {
+        kept.lock().expect("no lane panics").push(result);
+        Ok(())
+    };
+    selfplay::play(&job, &shards_of(params.games, params.shard_games), 2, &keep, &Silent).expect("plays");
+    kept.into_inner().expect("no lane panics")
+}
+
+#[test]
+fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = Tablebase::open(&syzygy()).expect("tables");
+    let search = SearchParams { simulations: 4, ..SearchParams::default() };
+    let params =
+        SelfPlayParams { games: 60, shard_games: 10, max_plies: 500, search, ..SelfPlayParams::default() };
+    let ended = Ending::Adjudicated(Adjudication::Tablebase);
+    let mut lines = Vec::new();
+    for row in self_play(&params, &tables).iter().flat_map(|shard| &shard.games) {
+        let game = Game::from_packed(&row.start_fen, &row.moves).expect("a game");
+        let is_covered = game.position().halfmove_clock() == 0
+            && tables.probe_wdl(game.position()).expect("sound tables").is_some();
+        if row.reason == ended {
+            assert!(is_covered, "game {} goes on", row.game);
+            let line = answers(&tables, game.position());
+            let wdl = line["wdl"].as_i64().expect("a number");
+            // ±1 are the results that the fifty-move rule turns into draws.
+            let result = if wdl.abs() < 2 { 0 } else { wdl.signum() };
+            assert_eq!(i64::from(row.result.score_for(game.position().side_to_move())), result);
+            lines.push(line);
+        } else {
+            let rules = params.rules();
+            assert!(game.outcome(&rules).is_some(), "game {} ended by the rules", row.game);
+        }
+    }
+    assert!(lines.len() > 10, "{} of 60 games", lines.len());
+    assert!(compare(&lines, folder.path()).status.success());
+    let plain = SelfPlayParams { tablebase_adjudication: false, games: 10, ..params };
+    let games = self_play(&plain, &tables);
+    assert!(games.iter().flat_map(|shard| &shard.games).all(|row| row.reason != ended));
 }
 
 #[test]

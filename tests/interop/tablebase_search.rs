@@ -78,9 +78,14 @@ fn both_engines_agree_with_tablebases() {
 #[test]
 fn only_result_preserving_moves_are_searched_at_the_root() {
     let tablebase = Tablebase::open(&syzygy()).expect("tables");
-    for game in some_endings() {
+    let gumbel = RootParams { rule: RootRule::Gumbel, ..RootParams::default() };
+    let roots = [RootParams::default(), gumbel];
+    for (game, root) in
+        some_endings().into_iter().flat_map(|game| roots.clone().map(|root| (game.clone(), root)))
+    {
         let best = tablebase.best_moves(&game).expect("sound tables").expect("covered");
-        let search = run_search(&game, &params(50, TablebaseUse::Root), &tablebase);
+        let params = SearchParams { root, ..params(50, TablebaseUse::Root) };
+        let search = run_search(&game, &params, &tablebase);
         let strays = search.root_moves().filter(|seen| seen.visits > 0 && !best.contains(&seen.played));
         assert_eq!(strays.count(), 0, "{}", game.position().fen());
         assert!(best.contains(&best_move(&search)) && search.tablebase_hits() == 1);

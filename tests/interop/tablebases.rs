@@ -176,7 +176,7 @@ fn stored(fen: &str, moves: &str, result: i8, reason: Reason) -> (GameRow, Vec<P
     let network = "0123456789abcdef".to_owned();
     let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     let start_fen = game.start().fen();
-    (GameRow { game: 0, network, start_fen, moves, opening_plies: 0, result, reason }, rows)
+    (GameRow { game: 0, network, start_fen, moves, opening_plies: 0, result, reason: reason.into() }, rows)
 }
 
 fn row(game: &Game, played: Move, result: i8) -> PositionRow {
@@ -195,6 +195,7 @@ fn row(game: &Game, played: Move, result: i8) -> PositionRow {
         net_d: 1.0,
         simulations: 1,
         full: true,
+        policy_surprise: 0.0,
         result: if game.position().side_to_move() == Side::White { result } else { -result },
     }
 }

@@ -134,15 +134,18 @@ impl Game {
         self.plies.truncate(ply + 1);
     }
 
-    /// How the game ended, if it has.
+    /// How the game ended, if it has: by the rules of chess, else by the ply cap.
     pub fn outcome(&self, rules: &Rules) -> Option<Outcome> {
-        self.outcome_given(self.position().has_legal_move(), rules)
+        let is_capped = self.ply() >= rules.max_plies as usize;
+        let capped = || is_capped.then(|| Outcome::draw(Reason::PlyCap));
+        self.outcome_by_rules(self.position().has_legal_move()).or_else(capped)
     }
 
-    /// Like [`Game::outcome`], for a caller that has already generated the legal moves.
+    /// How the game ended by the rules of chess, if it has, for a caller that knows whether there is a legal move. The ply cap is
+    /// no rule of chess: it cuts a game off and says nothing of who stands better, so a search does not look at it.
     ///
     /// Mate takes precedence over every draw, as in the rules: a mate on the hundredth ply wins.
-    pub fn outcome_given(&self, has_legal_move: bool, rules: &Rules) -> Option<Outcome> {
+    pub fn outcome_by_rules(&self, has_legal_move: bool) -> Option<Outcome> {
         let position = self.position();
         if !has_legal_move {
             let mated = position.is_check();
@@ -156,8 +159,6 @@ impl Game {
             Reason::Threefold
         } else if position.halfmove_clock() >= 100 {
             Reason::FiftyMoves
-        } else if self.ply() >= rules.max_plies as usize {
-            Reason::PlyCap
         } else {
             return None;
         };

@@ -70,6 +70,15 @@ impl GameResult {
         }
     }
 
+    /// Won by a side, or drawn.
+    pub fn won_by(winner: Option<Side>) -> Self {
+        match winner {
+            Some(Side::White) => Self::WhiteWins,
+            None => Self::Draw,
+            Some(Side::Black) => Self::BlackWins,
+        }
+    }
+
     /// 1 if this side won, 0 for a draw, −1 if it lost.
     pub fn score_for(self, side: Side) -> i8 {
         let white = match self {
@@ -107,11 +116,7 @@ impl Outcome {
 
     /// Who won.
     pub fn result(&self) -> GameResult {
-        match self.winner {
-            Some(Side::White) => GameResult::WhiteWins,
-            None => GameResult::Draw,
-            Some(Side::Black) => GameResult::BlackWins,
-        }
+        GameResult::won_by(self.winner)
     }
 
     /// 1 if this side won, 0 for a draw, −1 if it lost.

@@ -168,6 +168,11 @@ impl Position {
         moves
     }
 
+    /// The number of legal moves.
+    pub fn legal_move_count(&self) -> usize {
+        self.0.legal_moves().len()
+    }
+
     /// Whether there is a legal move.
     pub fn has_legal_move(&self) -> bool {
         !self.0.legal_moves().is_empty()
@@ -234,7 +239,7 @@ fn promotion_of(role: Role) -> Promotion {
     }
 }
 
-fn pack(full: &shakmaty::Move) -> Move {
+pub(super) fn pack(full: &shakmaty::Move) -> Move {
     // Tested first because nearly all moves are normal: a search packs some thirty moves per leaf.
     if let shakmaty::Move::Normal { from, to, promotion, .. } = *full {
         return Move::new(from as u8, to as u8, promotion.map(promotion_of));

@@ -7,16 +7,32 @@ use super::policy::{self, PolicyIndex};
 use super::tables::{EncodingName, MissingHistory};
 use crate::board::{Game, Move, Piece, Position, Side};
 
-/// A history length that an encoding does not support.
+/// A combination that an encoding does not support.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the encoding `{encoding}` takes a history of {range}, got {found}", range = range(*longest))]
-pub struct HistoryError {
-    /// The encoding's name.
-    pub encoding: &'static str,
-    /// The longest history that it supports.
-    pub longest: u32,
-    /// The requested history.
-    pub found: u32,
+pub enum EncodingError {
+    /// The history length.
+    #[error("the encoding `{encoding}` takes a history of {range}, got {found}", range = range(*longest))]
+    History {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// The longest history that it supports.
+        longest: u32,
+        /// The requested history.
+        found: u32,
+    },
+    /// The orientation.
+    #[error(
+        "the encoding `{encoding}` does not show who is to move, so it is seen from the side to move only, got `{found}`; \
+         use `side_to_move`, or an encoding that shows it: {others}"
+    )]
+    Orientation {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// The requested orientation.
+        found: &'static str,
+        /// The names of encodings that support it.
+        others: String,
+    },
 }
 
 fn range(longest: u32) -> String {
@@ -31,25 +47,38 @@ pub struct Encoding {
     history: u32,
     planes: Vec<Plane>,
     binary_count: usize,
+    /// The castling rights among the binary planes.
+    castling_planes: Vec<usize>,
 }
 
 impl Encoding {
     /// The named encoding with its default history.
+    ///
+    /// # Panics
+    /// If it does not support the orientation; [`try_new`](Self::try_new) is for combinations that were not chosen in the code.
     pub fn new(name: EncodingName, orientation: Orientation) -> Self {
-        Self::build(name, orientation, name.history())
+        Self::try_new(name, orientation, None).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The named encoding with a history of this many positions, including the current one.
+    /// The named encoding with a history of this many positions, including the current one; `None` for its default.
     ///
-    /// An error if the encoding does not support it.
-    pub fn with_history(
+    /// # Errors
+    /// If the encoding does not support the orientation or the history.
+    pub fn try_new(
         name: EncodingName,
         orientation: Orientation,
-        history: u32,
-    ) -> Result<Self, HistoryError> {
-        let longest = name.max_history();
+        history: Option<u32>,
+    ) -> Result<Self, EncodingError> {
+        if !name.orientations().contains(&orientation) {
+            let supports = |other: &EncodingName| other.orientations().contains(&orientation);
+            let others: Vec<&str> =
+                EncodingName::ALL.into_iter().filter(supports).map(EncodingName::name).collect();
+            let (encoding, found, others) = (name.name(), orientation.name(), others.join(", "));
+            return Err(EncodingError::Orientation { encoding, found, others });
+        }
+        let (history, longest) = (history.unwrap_or(name.history()), name.max_history());
         if !(1..=longest).contains(&history) {
-            return Err(HistoryError { encoding: name.name(), longest, found: history });
+            return Err(EncodingError::History { encoding: name.name(), longest, found: history });
         }
         Ok(Self::build(name, orientation, history))
     }
@@ -57,7 +86,10 @@ impl Encoding {
     fn build(name: EncodingName, orientation: Orientation, history: u32) -> Self {
         let planes = name.table().planes(history);
         let binary_count = planes.iter().filter(|plane| plane.kind() == PlaneKind::Binary).count();
-        Self { name, orientation, history, planes, binary_count }
+        let binary = planes.iter().filter(|plane| plane.kind() == PlaneKind::Binary);
+        let rights = binary.enumerate().filter(|(_, plane)| matches!(plane, Plane::MayCastle(..)));
+        let castling_planes = rights.map(|(index, _)| index).collect();
+        Self { name, orientation, history, planes, binary_count, castling_planes }
     }
 
     /// The encoding's name.
@@ -88,6 +120,12 @@ impl Encoding {
     /// The number of planes stored as one number each.
     pub fn scalar_count(&self) -> usize {
         self.planes.len() - self.binary_count
+    }
+
+    /// Whether the mirror image of an encoded position, with its files reversed, is worth the same: neither side may castle.
+    /// `binary` holds the position's `[binary planes]`.
+    pub fn can_mirror(&self, binary: &[u64]) -> bool {
+        self.castling_planes.iter().all(|plane| binary[*plane] == 0)
     }
 
     /// Appends the current position of a game: bits to `binary`, numbers to `scalars`, each in the order of the planes.

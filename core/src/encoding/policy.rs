@@ -88,6 +88,28 @@ const fn plain_target(plane: usize, from: u8) -> Option<u8> {
     }
 }
 
+/// The index of the move with its files reversed, for every index, also for those that lead off the board.
+pub(super) const fn mirrored_indices() -> [u16; POLICY_SIZE] {
+    let mut indices = [0; POLICY_SIZE];
+    let mut index = 0;
+    while index < POLICY_SIZE {
+        let (plane, from) = (index / 64, index % 64);
+        let plane = if plane < FIRST_KNIGHT_PLANE {
+            // Clockwise from north becomes anticlockwise.
+            (8 - plane / 7) % 8 * 7 + plane % 7
+        } else if plane < FIRST_UNDERPROMOTION_PLANE {
+            FIRST_KNIGHT_PLANE + 7 - (plane - FIRST_KNIGHT_PLANE)
+        } else {
+            let (direction, piece) =
+                ((plane - FIRST_UNDERPROMOTION_PLANE) / 3, (plane - FIRST_UNDERPROMOTION_PLANE) % 3);
+            FIRST_UNDERPROMOTION_PLANE + 3 * (2 - direction) + piece
+        };
+        indices[index] = (plane * 64 + (from ^ 7)) as u16;
+        index += 1;
+    }
+    indices
+}
+
 fn mirror(square: u8, mirrored: bool) -> u8 {
     if mirrored { square ^ 56 } else { square }
 }

@@ -10,8 +10,10 @@ use crate::param_enum;
 param_enum! {
     /// A named table of input planes.
     pub enum EncodingName {
+        /// 12 pieces, 2 repetition, 4 castling, en passant, halfmove/100; only for the orientation `side_to_move`.
+        Dc0 = "dc0-20",
         /// 12 pieces, 2 repetition, side to move, fullmove/100, 4 castling, en passant, halfmove/100.
-        Dc0 = "dc0-22",
+        DummyChess = "dc0-22",
         /// 12 pieces, 2 repetition, black to move, ones, 4 castling, halfmove/100, en passant.
         Dlchess = "dlchess-22",
         /// 8 steps of 12 pieces and 2 repetition; black to move, fullmove/100, 4 castling, halfmove/100.
@@ -70,9 +72,28 @@ const OWN_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::First, Castling::QueenSid
 const OTHER_KING_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::KingSide);
 const OTHER_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::QueenSide);
 
-/// dc0's default: the input of the `zero` engine of `theoden8/dummy_chess` (branch `zero`, `zero/BoardEncoding.hpp`), except for
-/// the en-passant square, which is set there after every double step.
+/// dc0's default: what the rules of chess need of the current position, and nothing else. The planes of [`DUMMY_CHESS`] without the
+/// side to move and the move number, which do not matter for the result but which nets learn to use.
 static DC0: Table = Table {
+    version: 1,
+    source_orientation: Orientation::SideToMove,
+    history: 1,
+    max_history: 1,
+    repetitions: 2,
+    missing: MissingHistory::Zeros,
+    rest: &[
+        OWN_KING_SIDE,
+        OWN_QUEEN_SIDE,
+        OTHER_KING_SIDE,
+        OTHER_QUEEN_SIDE,
+        Plane::EnPassant,
+        Plane::HalfmoveClock(100),
+    ],
+};
+
+/// The input of the `zero` engine of `theoden8/dummy_chess` (branch `zero`, `zero/BoardEncoding.hpp`), except for the en-passant
+/// square, which is set there after every double step.
+static DUMMY_CHESS: Table = Table {
     version: 1,
     source_orientation: Orientation::Absolute,
     history: 1,
@@ -156,11 +177,12 @@ static LEELA: Table = Table {
 
 impl EncodingName {
     /// All encodings, in the order of declaration.
-    pub const ALL: [Self; 4] = [Self::Dc0, Self::Dlchess, Self::AlphaZero, Self::Leela];
+    pub const ALL: [Self; 5] = [Self::Dc0, Self::DummyChess, Self::Dlchess, Self::AlphaZero, Self::Leela];
 
     pub(super) fn table(self) -> &'static Table {
         match self {
             Self::Dc0 => &DC0,
+            Self::DummyChess => &DUMMY_CHESS,
             Self::Dlchess => &DLCHESS,
             Self::AlphaZero => &ALPHA_ZERO,
             Self::Leela => &LEELA,
@@ -175,6 +197,18 @@ impl EncodingName {
     /// The orientation in the project that the table is taken from; dc0's default is the side to move for every table.
     pub fn source_orientation(self) -> Orientation {
         self.table().source_orientation
+    }
+
+    /// The orientations that the table can be seen in: without a plane for the side to move, only from that side, since a net
+    /// could not know otherwise who is to move.
+    pub fn orientations(self) -> &'static [Orientation] {
+        let shows_side =
+            self.table().rest.iter().any(|plane| matches!(plane, Plane::WhiteToMove | Plane::BlackToMove));
+        if shows_side {
+            &[Orientation::Absolute, Orientation::SideToMove]
+        } else {
+            &[Orientation::SideToMove]
+        }
     }
 
     /// The default number of history steps, including the current position.

@@ -2,6 +2,7 @@
 
 mod history;
 mod leela;
+mod mirror;
 mod policy;
 mod worked;
 
@@ -13,14 +14,16 @@ use crate::rng::{Purpose, Seed};
 
 const ORIENTATIONS: [Orientation; 2] = [Orientation::Absolute, Orientation::SideToMove];
 
-/// Every encoding in both orientations, with each history length that it supports.
+/// Every encoding with each orientation and history length that it supports.
 fn encodings() -> Vec<Encoding> {
     let mut encodings = Vec::new();
     for name in EncodingName::ALL {
         for history in 1..=name.max_history() {
-            encodings.extend(ORIENTATIONS.map(|orientation| {
-                Encoding::with_history(name, orientation, history).expect("a supported history")
-            }));
+            encodings.extend(
+                name.orientations().iter().map(|orientation| {
+                    Encoding::try_new(name, *orientation, Some(history)).expect("supported")
+                }),
+            );
         }
     }
     encodings
@@ -70,7 +73,8 @@ fn rows_have_the_width_of_their_table() {
     for encoding in encodings() {
         // Planes of a history step, and planes after the steps.
         let (step, rest) = match encoding.name() {
-            EncodingName::Dc0 | EncodingName::Dlchess => (14, 8),
+            EncodingName::Dc0 => (14, 6),
+            EncodingName::DummyChess | EncodingName::Dlchess => (14, 8),
             EncodingName::AlphaZero => (14, 7),
             EncodingName::Leela => (13, 8),
         };
@@ -96,7 +100,7 @@ fn names_end_with_the_number_of_planes() {
 #[test]
 fn a_history_other_than_the_default_is_displayed() {
     let [long, short] = [8, 2].map(|history| {
-        Encoding::with_history(EncodingName::AlphaZero, Orientation::Absolute, history)
+        Encoding::try_new(EncodingName::AlphaZero, Orientation::Absolute, Some(history))
             .expect("short")
             .to_string()
     });
@@ -106,9 +110,9 @@ fn a_history_other_than_the_default_is_displayed() {
 #[test]
 fn an_unsupported_history_is_rejected() {
     let error = |name, history| {
-        Encoding::with_history(name, Orientation::SideToMove, history).expect_err("too long").to_string()
+        Encoding::try_new(name, Orientation::SideToMove, Some(history)).expect_err("too long").to_string()
     };
-    assert_eq!(error(EncodingName::Dc0, 2), "the encoding `dc0-22` takes a history of 1 position, got 2");
+    assert_eq!(error(EncodingName::Dc0, 2), "the encoding `dc0-20` takes a history of 1 position, got 2");
     assert!(error(EncodingName::AlphaZero, 9).ends_with("of 1 to 8 positions, got 9"));
     assert!(error(EncodingName::Leela, 0).ends_with("of 1 to 8 positions, got 0"));
 }
@@ -125,7 +129,7 @@ fn every_plane_of_a_table_has_its_own_description() {
 #[test]
 fn policy_indices_depend_only_on_the_orientation() {
     for encoding in encodings() {
-        let plain = Encoding::new(EncodingName::Dc0, encoding.orientation());
+        let plain = Encoding::new(EncodingName::DummyChess, encoding.orientation());
         for game in sample_games().iter().take(20) {
             let side = game.position().side_to_move();
             for mv in game.position().legal_moves() {
@@ -140,7 +144,7 @@ fn a_shorter_history_is_a_prefix_of_a_longer_one() {
     for name in [EncodingName::AlphaZero, EncodingName::Leela] {
         let long = Encoding::new(name, Orientation::SideToMove);
         for history in 1..8 {
-            let short = Encoding::with_history(name, Orientation::SideToMove, history).expect("short");
+            let short = Encoding::try_new(name, Orientation::SideToMove, Some(history)).expect("short");
             let step = (long.planes().len() - short.planes().len()) / (8 - history as usize);
             for game in sample_games() {
                 let ((a, scalars_a), (b, scalars_b)) = (encode(&short, &game), encode(&long, &game));
@@ -185,8 +189,9 @@ fn colour_swapped_game(game: &Game) -> Game {
 fn a_colour_swapped_game_has_the_same_planes_for_its_side_to_move() {
     for encoding in encodings().iter().filter(|encoding| encoding.orientation() == Orientation::SideToMove) {
         let colour = match encoding.name() {
-            EncodingName::Dc0 => index_in_kind(encoding, Plane::WhiteToMove),
-            _ => index_in_kind(encoding, Plane::BlackToMove),
+            EncodingName::Dc0 => None,
+            EncodingName::DummyChess => Some(index_in_kind(encoding, Plane::WhiteToMove)),
+            _ => Some(index_in_kind(encoding, Plane::BlackToMove)),
         };
         for original in sample_games() {
             let swapped = colour_swapped_game(&original);
@@ -199,8 +204,10 @@ fn a_colour_swapped_game_has_the_same_planes_for_its_side_to_move() {
             let has_number = encoding.planes().contains(&Plane::FullmoveNumber);
             let (mut a, mut scalars_a) = encode(encoding, &original);
             let (mut b, mut scalars_b) = encode(encoding, &swapped);
-            assert_eq!(a[colour], !b[colour]);
-            (a[colour], b[colour]) = (0, 0);
+            if let Some(colour) = colour {
+                assert_eq!(a[colour], !b[colour]);
+                (a[colour], b[colour]) = (0, 0);
+            }
             if has_number {
                 let index = index_in_kind(encoding, Plane::FullmoveNumber);
                 (scalars_a[index], scalars_b[index]) = (0.0, 0.0);
@@ -219,9 +226,46 @@ fn indices(encoding: &Encoding, game: &Game) -> HashSet<PolicyIndex> {
 #[test]
 fn scalar_planes_are_where_the_tables_have_them() {
     let scalar = |name| -> Vec<usize> {
-        let encoding = Encoding::new(name, Orientation::Absolute);
+        let encoding = Encoding::new(name, Orientation::SideToMove);
         let is_scalar = |index: &usize| encoding.planes()[*index].kind() == PlaneKind::Scalar;
         (0..encoding.planes().len()).filter(is_scalar).collect()
     };
-    assert_eq!(EncodingName::ALL.map(scalar), [vec![15, 21], vec![20], vec![113, 118], vec![109]]);
+    assert_eq!(EncodingName::ALL.map(scalar), [vec![19], vec![15, 21], vec![20], vec![113, 118], vec![109]]);
+}
+
+#[test]
+fn only_a_table_with_the_side_to_move_has_an_absolute_orientation() {
+    for name in EncodingName::ALL {
+        let shows_side = name != EncodingName::Dc0;
+        let absolute = Encoding::try_new(name, Orientation::Absolute, None);
+        assert_eq!(absolute.is_ok(), shows_side, "{name:?}");
+        // Two positions that differ only in the side to move are never the same input.
+        for orientation in name.orientations() {
+            let encoding = Encoding::new(name, *orientation);
+            let [white, black] = ["w", "b"]
+                .map(|side| encode(&encoding, &from_fen(&format!("4k3/8/8/3q4/8/3R4/8/4K3 {side} - - 0 1"))));
+            assert_ne!(white, black, "{encoding}");
+        }
+    }
+}
+
+#[test]
+fn the_default_table_sees_neither_the_colour_nor_the_number_of_the_move() {
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let mut with_castling = 0;
+    for game in sample_games() {
+        let fen = game.position().fen();
+        let (board, number) = fen.rsplit_once(' ').expect("six fields");
+        let expected = encode(&encoding, &from_fen(&fen));
+        with_castling += usize::from(fen.split(' ').nth(2) != Some("-"));
+        for number in [1, 2, 150, number.parse().expect("a number")] {
+            let same = from_fen(&format!("{board} {number}"));
+            let twin =
+                from_fen(&format!("{} {number}", colour_swapped(&fen).rsplit_once(' ').expect("six").0));
+            assert_eq!(encode(&encoding, &same), expected, "{fen}");
+            assert_eq!(encode(&encoding, &twin), expected, "{fen}");
+            assert_eq!(indices(&encoding, &twin), indices(&encoding, &same), "{fen}");
+        }
+    }
+    assert!(with_castling > 100, "{with_castling}");
 }

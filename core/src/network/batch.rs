@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::board::{Game, TablebaseError};
-use crate::encoding::{Encoding, PolicyIndex};
+use crate::encoding::{Encoding, PolicyIndex, mirrored};
 
 /// Probabilities of win, draw and loss for the side to move; they sum to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,6 +35,15 @@ impl Wdl {
         Self { win: 0.5 * (decided + value), draw, loss: 0.5 * (decided - value) }
     }
 
+    /// The mean of two.
+    fn mean(self, other: Self) -> Self {
+        Self {
+            win: mean(self.win, other.win),
+            draw: mean(self.draw, other.draw),
+            loss: mean(self.loss, other.loss),
+        }
+    }
+
     /// The value with draws counted as `draw_score` instead of 0.
     pub(crate) fn value_with_draw_score(self, draw_score: f64) -> f64 {
         f64::from(self.value()) + f64::from(self.draw) * draw_score
@@ -59,7 +68,7 @@ pub struct Batch {
     pub legal: Vec<PolicyIndex>,
     /// The end of each row's legal moves in `legal`; `[B]`.
     pub legal_ends: Vec<u32>,
-    /// The key of each row's current position, without its history; `[B]`.
+    /// The key of each row's current position, without its history; a mirror image has that of its original; `[B]`.
     pub keys: Vec<u64>,
 }
 
@@ -91,6 +100,45 @@ impl Batch {
         self.legal.extend(legal.into_iter().map(|mv| encoding.policy_index(mv, side)));
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(game.key());
+    }
+
+    /// Adds the mirror image of the last row: its files reversed, and its moves in the same order. Adds nothing, and returns false, if
+    /// the image is not worth the same, because a side may castle.
+    pub fn push_mirror(&mut self, encoding: &Encoding) -> bool {
+        let (Some(row), Some(&key)) = (self.len().checked_sub(1), self.keys.last()) else { return false };
+        let (binary, scalars) = (row * encoding.binary_count(), row * encoding.scalar_count());
+        if !encoding.can_mirror(&self.binary[binary..]) {
+            return false;
+        }
+        self.binary.extend_from_within(binary..);
+        let image = binary + encoding.binary_count();
+        self.binary[image..].iter_mut().for_each(|squares| *squares = mirrored(*squares));
+        self.scalars.extend_from_within(scalars..);
+        let legal = self.legal_range(row);
+        let image = legal.end;
+        self.legal.extend_from_within(legal);
+        self.legal[image..].iter_mut().for_each(|index| *index = index.mirrored());
+        self.legal_ends.push(self.legal.len() as u32);
+        self.keys.push(key);
+        true
+    }
+
+    /// As [`push_mirror`](Self::push_mirror), and puts the two rows into an order that is the same for a position and its image:
+    /// libraries may add up the rows of a batch differently. Their moves stay as they are, of the row that was last.
+    pub fn push_pair(&mut self, encoding: &Encoding) -> bool {
+        if !self.push_mirror(encoding) {
+            return false;
+        }
+        let start = self.binary.len() - 2 * encoding.binary_count();
+        let (own, image) = self.binary[start..].split_at_mut(encoding.binary_count());
+        if image < own {
+            own.swap_with_slice(image);
+            let start = self.legal_range(self.len() - 2).start;
+            let moves = self.legal_range(self.len() - 1).len();
+            let (own, image) = self.legal[start..].split_at_mut(moves);
+            own.swap_with_slice(image);
+        }
+        true
     }
 
     /// Adds a row of another batch in the same encoding.
@@ -128,6 +176,35 @@ impl Evaluations {
         self.wdl.clear();
         self.moves_left.clear();
     }
+
+    /// A row's evaluation; with `has_mirror` its mean with that of the next row, the other one of a [pair](Batch::push_pair).
+    /// `policy` gets the probabilities of the row's legal moves in place of what it has.
+    pub fn row(&self, batch: &Batch, row: usize, has_mirror: bool, policy: &mut Vec<f32>) -> RowEvaluation {
+        policy.clear();
+        policy.extend_from_slice(&self.policy[batch.legal_range(row)]);
+        let (wdl, moves_left) = (self.wdl[row], self.moves_left.get(row).copied());
+        if !has_mirror {
+            return RowEvaluation { wdl, moves_left };
+        }
+        for (own, image) in policy.iter_mut().zip(&self.policy[batch.legal_range(row + 1)]) {
+            *own = mean(*own, *image);
+        }
+        let moves_left = moves_left.map(|own| mean(own, self.moves_left[row + 1]));
+        RowEvaluation { wdl: wdl.mean(self.wdl[row + 1]), moves_left }
+    }
+}
+
+/// The evaluation of one row, besides its policy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowEvaluation {
+    /// Expected result for the side to move.
+    pub wdl: Wdl,
+    /// Expected plies left in the game; `None` if the evaluator does not predict them.
+    pub moves_left: Option<f32>,
+}
+
+fn mean(one: f32, other: f32) -> f32 {
+    0.5 * (one + other)
 }
 
 /// A batch could not be evaluated.

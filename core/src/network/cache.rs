@@ -263,7 +263,8 @@ mod tests {
     fn different_histories_are_different_keys_if_the_encoding_sees_them() {
         let lines = ["g1f3 g8f6 b1c3 b8c6", "b1c3 g8f6 g1f3 b8c6", "b1c3 b8c6 g1f3 g8f6"];
         let evaluated_rows = |name, history| {
-            let encoding = Encoding::with_history(name, Orientation::SideToMove, history).expect("a history");
+            let encoding =
+                Encoding::try_new(name, Orientation::SideToMove, Some(history)).expect("a history");
             let mut batch = Batch::default();
             for line in lines.into_iter().chain(lines) {
                 let game = Game::from_text(&format!("startpos moves {line}")).expect("a game");

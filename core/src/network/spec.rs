@@ -1,6 +1,6 @@
 //! The architecture of a net: everything that determines the shapes of its weights.
 
-use crate::encoding::{Encoding, EncodingName, HistoryError, Orientation};
+use crate::encoding::{Encoding, EncodingError, EncodingName, Orientation};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -123,7 +123,7 @@ params! {
     pub struct NetworkSpec {
         /// The input planes.
         encoding: EncodingName = EncodingName::Dc0;
-        /// The side from which planes and policy are seen.
+        /// The side from which planes and policy are seen; `dc0-20` needs `side_to_move`.
         orientation: Orientation = Orientation::SideToMove;
         /// Positions in the input, including the current one; `()` for the encoding's default: 8 in `az-119` and `lc0-112`,
         /// and 1 in the others.
@@ -137,27 +137,28 @@ params! {
         /// The head that predicts the plies left, such as `#{}` for one with its defaults; `()` for none.
         moves_left_head: Option<MovesLeftHeadSpec> = None;
     }
-    check check_history;
+    check check_input;
 }
 
-fn check_history(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
-    spec.try_input().err().map(|error| ("history", error.to_string())).into_iter().collect()
+fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
+    let field = |error: &EncodingError| match error {
+        EncodingError::History { .. } => "history",
+        EncodingError::Orientation { .. } => "orientation",
+    };
+    spec.try_input().err().map(|error| (field(&error), error.to_string())).into_iter().collect()
 }
 
 impl NetworkSpec {
     /// The encoding of the net's input.
     ///
     /// # Panics
-    /// If the encoding does not support the history; specs that were read have been checked.
+    /// If the encoding does not support the orientation or the history; specs that were read have been checked.
     pub fn input(&self) -> Encoding {
-        self.try_input().expect("the encoding supports the spec's history")
+        self.try_input().expect("the encoding supports the spec's orientation and history")
     }
 
-    fn try_input(&self) -> Result<Encoding, HistoryError> {
-        match self.history {
-            Some(history) => Encoding::with_history(self.encoding, self.orientation, history),
-            None => Ok(Encoding::new(self.encoding, self.orientation)),
-        }
+    fn try_input(&self) -> Result<Encoding, EncodingError> {
+        Encoding::try_new(self.encoding, self.orientation, self.history)
     }
 }
 
@@ -191,6 +192,7 @@ mod tests {
     #[test]
     fn the_history_must_be_one_that_the_encoding_supports() {
         let planes = |text| read(text).expect("a valid spec").input().planes().len();
+        assert_eq!(planes("{}"), 20);
         assert_eq!(planes(r#"{"encoding": "dc0-22", "history": 1}"#), 22);
         assert_eq!(planes(r#"{"encoding": "az-119"}"#), 119);
         assert_eq!(planes(r#"{"encoding": "az-119", "history": 4}"#), 63);
@@ -199,5 +201,18 @@ mod tests {
             error.contains("history: the encoding `dlchess-22` takes a history of 1 position, got 2"),
             "{error}"
         );
+    }
+    #[test]
+    fn an_encoding_without_the_side_to_move_is_refused_where_nothing_else_shows_it() {
+        for text in [r#"{"orientation": "absolute"}"#, r#"{"encoding": "dc0-20", "orientation": "absolute"}"#]
+        {
+            let error = read(text).expect_err("ambiguous");
+            assert!(
+                error.contains("orientation: the encoding `dc0-20` does not show who is to move")
+                    && error.contains("an encoding that shows it: dc0-22, dlchess-22, az-119, lc0-112"),
+                "{error}"
+            );
+        }
+        read(r#"{"encoding": "dc0-22", "orientation": "absolute"}"#).expect("it has a plane for the side");
     }
 }

@@ -5,7 +5,7 @@ use super::formulas::apply_policy_temperature;
 use super::moves_left::check_moves_left;
 use super::pending::Pending;
 use super::tree::{NodeId, ROOT, State};
-use crate::network::{Batch, Evaluations, EvaluatorError, Wdl};
+use crate::network::{Batch, Evaluations, EvaluatorError, RowEvaluation, Wdl};
 
 impl Search {
     /// Expands the leaves gathered last and backs their values up; their rows of the batch start at `first_row`.
@@ -35,14 +35,13 @@ impl Search {
         if self.tree.moves_left.is_some() {
             check_moves_left(pending, evaluations)?;
         }
-        let (mut path_start, mut legal_start) = (0, 0);
-        for (row, leaf) in (first_row..).zip(&pending.leaves) {
+        let (mut row, mut path_start, mut legal_start) = (first_row, 0, 0);
+        for leaf in &pending.leaves {
             let path = &pending.paths[path_start..leaf.path_end];
-            let wdl = evaluations.wdl[row];
+            let RowEvaluation { wdl, moves_left: plies } =
+                evaluations.row(batch, row, leaf.has_mirror, &mut self.scratch.priors);
             let is_new = self.tree.node(leaf.node).state == State::Evaluating;
             if is_new || leaf.node == ROOT {
-                self.scratch.priors.clear();
-                self.scratch.priors.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
                 let temperature = self.policy_temperature(leaf.node);
                 apply_policy_temperature(&mut self.scratch.priors, temperature);
                 let legal = &pending.legal[legal_start..leaf.legal_end];
@@ -51,8 +50,8 @@ impl Search {
                     if let Some(graph) = &mut self.tree.graph {
                         graph.set_evaluation(leaf.node, wdl);
                     }
-                    if let Some(moves_left) = &mut self.tree.moves_left {
-                        moves_left.set(leaf.node, evaluations.moves_left[row]);
+                    if let (Some(moves_left), Some(plies)) = (&mut self.tree.moves_left, plies) {
+                        moves_left.set(leaf.node, plies);
                     }
                     self.back_up(path, leaf.node, wdl);
                 } else {
@@ -66,6 +65,7 @@ impl Search {
                 self.enter_root(wdl);
             }
             self.check_gain();
+            row += 1 + usize::from(leaf.has_mirror);
             (path_start, legal_start) = (leaf.path_end, leaf.legal_end);
         }
         self.in_flight -= pending.len();
@@ -85,7 +85,8 @@ impl Search {
         let mut draw = f64::from(wdl.draw);
         let mut value = wdl.value_with_draw_score(self.draw_value(depth));
         self.tree.visit(node, value, draw);
-        if self.tree.graph.is_some() {
+        if let Some(graph) = &mut self.tree.graph {
+            graph.set_mean_square(node, value * value);
             if self.tree.moves_left.is_some() {
                 self.back_up_moves_left(&[], node);
             }

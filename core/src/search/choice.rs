@@ -129,41 +129,17 @@ fn distance_score(mv: &RootMove) -> f64 {
     }
 }
 
-/// Visit shares, in the order of `moves`, of the moves that [`choose_move`] would choose from; they sum to 1.
-///
-/// A proven win counts as visited at least once. If only proven losses were visited, their visits count.
-pub(super) fn visit_shares(moves: &[RootMove]) -> Vec<f64> {
-    let best = best_rank(moves);
-    let count = |mv: &RootMove| match rank(mv) {
-        WON if best == WON => mv.visits.max(1),
-        rank if rank == best => mv.visits,
-        _ => 0,
-    };
-    let mut counts: Vec<u32> = moves.iter().map(count).collect();
-    if counts.iter().all(|count| *count == 0) {
-        counts = moves.iter().map(|mv| mv.visits).collect();
-    }
-    let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-    counts.into_iter().map(|count| f64::from(count) / total.max(1) as f64).collect()
-}
-
-const WON: u8 = 2;
-
 /// Ranks proven wins above all other moves, and proven losses below.
 pub(super) fn rank(mv: &RootMove) -> u8 {
     match mv.proof {
-        Some(Proof::Win) => WON,
+        Some(Proof::Win) => 2,
         Some(Proof::Draw) | None => 1,
         Some(Proof::Loss) => 0,
     }
 }
 
-fn best_rank(moves: &[RootMove]) -> u8 {
-    moves.iter().map(rank).max().unwrap_or(0)
-}
-
 /// The moves with the best rank.
 fn candidates(moves: &[RootMove]) -> Vec<RootMove> {
-    let best = best_rank(moves);
-    moves.iter().filter(|mv| rank(mv) == best).copied().collect()
+    let best = moves.iter().map(rank).max();
+    moves.iter().filter(|mv| Some(rank(mv)) == best).copied().collect()
 }

@@ -230,7 +230,7 @@ impl Search {
     /// The state of a new node of the current position, with its result if that is proven without an evaluation.
     fn new_node_state(&mut self, depth: usize) -> (State, Option<Proof>) {
         let position = self.game.position();
-        match self.game.outcome_given(!self.scratch.legal.is_empty(), &self.rules) {
+        match self.game.outcome_by_rules(!self.scratch.legal.is_empty()) {
             Some(outcome) if outcome.reason == Reason::Threefold && self.tree.graph.is_some() => {
                 return (State::Repeated, None);
             }
@@ -257,9 +257,10 @@ impl Search {
         batch.legal.extend(self.scratch.legal.iter().map(|mv| encoding.policy_index(*mv, side)));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(self.game.key());
+        let has_mirror = self.params.average_mirror && batch.push_pair(encoding);
         pending.legal.extend_from_slice(&self.scratch.legal);
         let (path_end, legal_end) = (pending.paths.len(), pending.legal.len());
-        pending.leaves.push(Leaf { node, path_end, legal_end });
+        pending.leaves.push(Leaf { node, path_end, legal_end, has_mirror });
         self.in_flight += 1;
     }
 }

@@ -48,7 +48,7 @@ impl Search {
             return;
         }
         let position = self.game.position();
-        let is_over = self.game.outcome_given(!self.scratch.legal.is_empty(), &self.rules).is_some();
+        let is_over = self.game.outcome_by_rules(!self.scratch.legal.is_empty()).is_some();
         let mates = || self.params.mate_in_one && position.mate_in_one(&self.scratch.legal).is_some();
         let plies = if is_over {
             0.0

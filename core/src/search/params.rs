@@ -181,6 +181,10 @@ params! {
         tree_rule: TreeRule = TreeRule::Puct;
         /// The improved policy of the Gumbel root and of the `improved` tree rule.
         improved_policy: ImprovedPolicyParams = ImprovedPolicyParams::default();
+        /// Whether an evaluation is the mean of the net's evaluations of the position and of its mirror image, files a to h reversed,
+        /// where neither side may castle (symmetry averaging, as KataGo's `rootNumSymmetriesToSample`, here in the whole tree).
+        /// Such a position costs two evaluations.
+        average_mirror: bool = false;
         /// Leaf batch: leaves that one tree may have in flight at once. More fill batches from one tree, and make the search
         /// less exact. 1 where many games share a batch.
         leaf_batch: u32 = 1, in 1..=4096;

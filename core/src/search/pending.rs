@@ -23,6 +23,8 @@ pub(super) struct Leaf {
     pub(super) path_end: usize,
     /// End of its legal moves in [`Pending::legal`].
     pub(super) legal_end: usize,
+    /// Whether its row of the batch is followed by that of its mirror image.
+    pub(super) has_mirror: bool,
 }
 
 impl Pending {

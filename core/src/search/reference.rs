@@ -10,7 +10,7 @@ use rand::RngExt;
 
 use super::noise::RootNoise;
 use super::params::{SearchParams, TreeRule};
-use crate::board::{Game, Move, Rules, Tablebase};
+use crate::board::{Game, Move, Tablebase};
 use crate::network::{Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
 
@@ -42,6 +42,8 @@ pub struct Node {
     pub moves_left_sum: f64,
     /// v(s): the value of its own evaluation, with the draw score.
     own_value: f64,
+    /// In a graph, the mean square of its values: of its own evaluation and, by their visits, of its children's.
+    pub mean_square: f64,
     /// Edges in falling order of the prior; empty if no evaluation was needed.
     pub children: Vec<Child>,
     /// 1, 0 or −1 once the result is proven.
@@ -61,8 +63,8 @@ pub struct Child {
     noise: f64,
     /// N(s, a).
     pub visits: u32,
-    /// The sum of the squares of its values.
-    pub square_sum: f64,
+    /// The sum of the squared deviations of its values from their mean.
+    pub deviation_sum: f64,
     /// The index of the child node, once visited.
     pub node: Option<usize>,
 }
@@ -80,7 +82,6 @@ struct BackedUp {
 /// A search of one position.
 pub struct Reference<'a> {
     game: Game,
-    rules: Rules,
     params: &'a SearchParams,
     /// The nodes; the first is the root.
     nodes: Vec<Node>,
@@ -99,14 +100,13 @@ impl<'a> Reference<'a> {
     /// Evaluates the root.
     pub fn new(
         game: &Game,
-        rules: Rules,
         params: &'a SearchParams,
         evaluator: &mut dyn Evaluator,
     ) -> Result<Self, EvaluatorError> {
         let (nodes, shared) = (Vec::new(), HashMap::new());
         let (tablebase, allowed, forces, trace) = (None, Vec::new(), false, None);
         let game = game.clone();
-        let mut search = Self { game, rules, params, nodes, shared, tablebase, allowed, forces, trace };
+        let mut search = Self { game, params, nodes, shared, tablebase, allowed, forces, trace };
         let mut root = search.expand(0, evaluator)?;
         if params.mate_in_one && has_mate(&search.game) {
             (root.proven, root.moves_left) = (Some(1), 1.0);
@@ -248,6 +248,7 @@ impl<'a> Reference<'a> {
         let (ply, visits) = (self.game.ply(), child.visits);
         // In a graph the same move may lead elsewhere: on another path the position may repeat one.
         let known = child.node.filter(|_| !self.params.graph);
+        let mean_before = self.q(child, depth);
         self.game.play_unchecked(child.played);
         let (child_id, is_new) = match known {
             Some(child_id) => (child_id, false),
@@ -256,9 +257,14 @@ impl<'a> Reference<'a> {
         self.nodes[id].children[index].node = Some(child_id);
         let backed_up = self.visit_child(child_id, is_new, visits, depth + 1, evaluator)?;
         self.game.take_back_to(ply);
-        let q = if self.params.graph { self.estimate(child_id, depth + 1).value } else { backed_up.value };
+        let value =
+            if self.params.graph { self.estimate(child_id, depth + 1).value } else { backed_up.value };
+        let q = -value;
         let child = &mut self.nodes[id].children[index];
-        (child.visits, child.square_sum) = (child.visits + 1, child.square_sum + q * q);
+        child.visits += 1;
+        // Welford 1962.
+        let mean = mean_before.map_or(q, |mean| mean + (q - mean) / f64::from(child.visits));
+        child.deviation_sum += (q - mean_before.unwrap_or(q)) * (q - mean);
         if self.params.solver {
             self.solve(id);
         }
@@ -326,16 +332,20 @@ impl<'a> Reference<'a> {
         let node = &self.nodes[id];
         let (mut value, mut draw) = (node.own_value, f64::from(node.evaluation.draw));
         let mut moves_left = node.moves_left;
+        let mut square = node.own_value * node.own_value;
         for child in &node.children {
             let Some(child_id) = child.node else { continue };
             let (estimate, visits) = (self.estimate(child_id, depth + 1), f64::from(child.visits));
             value -= visits * estimate.value;
             draw += visits * estimate.draw;
             moves_left += visits * (estimate.moves_left + 1.0);
+            square += visits * self.nodes[child_id].mean_square;
         }
+        let proven = self.nodes[id].proven.map(|_| backed_up.value);
         let node = &mut self.nodes[id];
         (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
         node.moves_left_sum = moves_left;
+        node.mean_square = proven.map_or(square / f64::from(node.visits), |value| value * value);
         backed_up
     }
 }

@@ -51,7 +51,7 @@ impl Search {
     /// The first call of a search evaluates the root, so that noise can be added; the second spends the budget.
     fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
-        let mut reference = Reference::new(&self.game, self.rules, &params, evaluator)?;
+        let mut reference = Reference::new(&self.game, &params, evaluator)?;
         if self.root.evaluation.is_none() {
             self.copy_tree(&reference);
             // `enter_root` proves a mate in one together with its move, as for the fast engine.
@@ -106,6 +106,7 @@ impl Search {
             (copy.visits, copy.value_sum, copy.draw_sum) = (node.visits, node.value_sum, node.draw_sum);
             if let Some(graph) = &mut self.tree.graph {
                 graph.set_evaluation(id, node.evaluation);
+                graph.set_mean_square(id, node.mean_square);
             }
             if let Some(moves_left) = &mut self.tree.moves_left {
                 moves_left.set_with_sum(id, node.moves_left as f32, node.moves_left_sum);
@@ -131,9 +132,15 @@ impl Search {
         let id = child.node.expect("a visited edge has a child") as NodeId;
         let node = self.tree.node(id);
         let share = f64::from(child.visits) / f64::from(node.visits.max(1));
+        let spread =
+            |mean_square: f64| mean_square - (node.value_sum / f64::from(node.visits.max(1))).powi(2);
+        let in_graph = self.tree.graph.as_ref();
+        let deviation_sum = in_graph.map_or(child.deviation_sum, |graph| {
+            f64::from(child.visits) * spread(graph.mean_square(id)).max(0.0)
+        });
         VisitedEdge {
             value_sum: -node.value_sum * share,
-            square_sum: child.square_sum as f32,
+            deviation_sum: deviation_sum as f32,
             visits: child.visits,
             child: id,
             in_flight: 0,

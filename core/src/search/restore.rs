@@ -68,6 +68,7 @@ impl Search {
             let own = self.own_evaluation_in(row, sign);
             if let Some(graph) = &mut self.tree.graph {
                 graph.set_evaluation(id, own);
+                graph.set_mean_square(id, f64::from(row.square_sum) / f64::from(row.visits.max(1)));
             }
             self.restore_moves_left(id, row)?;
         }
@@ -124,9 +125,10 @@ impl Search {
             mean(row.value_sum) * f64::from(row.visits)
         };
         let proof = child.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
+        let squares_of_mean = value_sum * value_sum / f64::from(row.visits.max(1));
         VisitedEdge {
             value_sum,
-            square_sum: row.square_sum,
+            deviation_sum: (f64::from(row.square_sum) - squares_of_mean) as f32,
             visits: row.visits,
             child: row.node,
             in_flight: 0,

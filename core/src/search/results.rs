@@ -1,7 +1,7 @@
 //! The results of a search at its root.
 
 use super::Search;
-use super::choice::{ChoiceParams, RootMove, Target};
+use super::choice::{ChoiceParams, RootMove, Target, rank};
 use super::proof::Proof;
 use super::root::RootScore;
 use super::tree::{ROOT, TreeMemory, VisitedEdge};
@@ -21,13 +21,33 @@ impl Search {
     }
 
     /// The policy target of the root: shares of all its moves that sum to 1.
+    ///
+    /// The rule of the root weighs the moves; only those that may be played have a share. So nothing that is not allowed is
+    /// taught, nothing but proven wins where there is one, and no proven loss where something else is left. Where the rule
+    /// gives these moves no weight, they share by their priors.
     pub fn policy_target(&self) -> Vec<Target> {
-        let allowed_visits =
-            |mv: RootMove| if self.root.allows(mv.played) { mv } else { RootMove { visits: 0, ..mv } };
-        let moves: Vec<RootMove> = self.root_moves().map(allowed_visits).collect();
-        let shares = self.root.rule.policy_target(self, &moves);
-        let target = |(mv, share): (&RootMove, f64)| Target { played: mv.played, visits: mv.visits, share };
-        moves.iter().zip(shares).map(target).collect()
+        let moves: Vec<RootMove> = self.root_moves().map(|mv| self.without_closed_visits(mv)).collect();
+        let mut weights = self.root.rule.target_weights(self, &moves);
+        let best = moves.iter().filter(|mv| self.root.allows(mv.played)).map(rank).max().unwrap_or(0);
+        let is_candidate = |mv: &RootMove| self.root.allows(mv.played) && rank(mv) == best;
+        if !moves.iter().zip(&weights).any(|(mv, weight)| is_candidate(mv) && *weight > 0.0) {
+            weights = moves.iter().map(|mv| f64::from(mv.prior.max(f32::MIN_POSITIVE))).collect();
+        }
+        for (mv, weight) in moves.iter().zip(&mut weights) {
+            *weight *= f64::from(u8::from(is_candidate(mv)));
+        }
+        let total: f64 = weights.iter().sum();
+        let target = |(mv, weight): (&RootMove, f64)| Target {
+            played: mv.played,
+            visits: mv.visits,
+            share: weight / total,
+        };
+        moves.iter().zip(weights).map(target).collect()
+    }
+
+    /// A move of the root; one that is not allowed has no visits, which tree reuse may have brought.
+    fn without_closed_visits(&self, mv: RootMove) -> RootMove {
+        if self.root.allows(mv.played) { mv } else { RootMove { visits: 0, ..mv } }
     }
 
     /// The PUCT scores of the root's moves in the order of [`root_moves`](Self::root_moves); after its evaluation, with no leaf in

@@ -99,8 +99,9 @@ pub(super) trait RootSearch: fmt::Debug + Send + Sync {
     /// The move to play.
     fn choose(&self, search: &Search, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move;
 
-    /// The policy target of the root's `moves`: shares that sum to 1. Moves that are not allowed are passed without visits.
-    fn policy_target(&self, search: &Search, moves: &[RootMove]) -> Vec<f64>;
+    /// What each of the root's `moves` weighs in the policy target, at least 0, before moves that may not be played are taken out.
+    /// Moves that are not allowed are passed without visits.
+    fn target_weights(&self, search: &Search, moves: &[RootMove]) -> Vec<f64>;
 
     /// The scores that the next descent selects by, if the rule scores each move by its statistics.
     fn scores(&self, _search: &Search) -> Option<Vec<RootScore>> {

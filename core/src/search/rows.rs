@@ -147,7 +147,7 @@ impl Search {
             visits: visited.map_or(node.visits, |visited| visited.visits),
             node_visits: node.visits,
             value_sum: sign * node.value_sum,
-            square_sum: visited.map_or(0.0, |visited| visited.square_sum),
+            square_sum: visited.map_or(0.0, VisitedEdge::square_sum),
             draw_sum: node.draw_sum,
             q: (sign * value) as f32,
             win: share(0.5 * (1.0 - draw + plain)),

@@ -6,7 +6,7 @@ use super::params::{SearchParams, TablebaseUse};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT};
 use super::{RootMove, Search};
-use crate::board::{Game, Move, Tablebase, TablebaseError};
+use crate::board::{Game, GameResult, Move, Tablebase, TablebaseError};
 
 impl SearchParams {
     /// Opens the tablebases that searches probe, if any.
@@ -118,6 +118,21 @@ impl Search {
     /// The tablebase result of a new position.
     pub(super) fn probe_leaf(&mut self) -> Option<Proof> {
         if self.params.probe_at_leaves() { self.prober.proof(&self.game) } else { None }
+    }
+
+    /// The game's result by the tablebases, if they cover its position right after a capture or a pawn move. A table that cannot be
+    /// read is an error of the next search.
+    pub fn tablebase_result(&mut self) -> Option<GameResult> {
+        if !self.prober.is_open() {
+            return None;
+        }
+        let proof = self.prober.proof(&self.game)?;
+        let winner = match proof {
+            Proof::Win => Some(self.game.position().side_to_move()),
+            Proof::Draw => None,
+            Proof::Loss => Some(self.game.position().side_to_move().other()),
+        };
+        Some(GameResult::won_by(winner))
     }
 
     /// Whether a descent may take an edge.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rand::RngExt;
 
 use super::reference::{Node, Reference};
-use super::tree::ROOT;
+use super::tree::{ROOT, VisitedEdge};
 use super::{
     ChoiceParams, ChooseBy, Engine, Exploration, Fpu, FpuParams, KldGain, MovesLeftParams, Proof, RootMove,
     RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, VirtualLossMode, bench,

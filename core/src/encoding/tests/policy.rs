@@ -8,7 +8,7 @@ use crate::encoding::{Encoding, EncodingName, POLICY_SIZE, PolicyIndex};
 
 /// One encoding of each orientation; another test shows that policy indices depend on nothing else.
 fn encodings() -> [Encoding; 2] {
-    ORIENTATIONS.map(|orientation| Encoding::new(EncodingName::Dc0, orientation))
+    ORIENTATIONS.map(|orientation| Encoding::new(EncodingName::DummyChess, orientation))
 }
 
 #[test]

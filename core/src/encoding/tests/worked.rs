@@ -1,13 +1,13 @@
 //! The planes of each table, worked out by hand.
 
 use super::{ORIENTATIONS, encode, from_fen, from_text};
-use crate::encoding::{Encoding, EncodingName};
+use crate::encoding::{Encoding, EncodingName, Orientation};
 
 /// Black to move; White can still castle kingside, Black queenside; the pawn on e4 can capture on d3.
 const FEN: &str = "r3k3/8/8/8/3Pp3/8/8/4K2R b Kq d3 0 42";
 const ALL: u64 = u64::MAX;
 
-/// The binary and scalar planes of [`FEN`] in both orientations, absolute first.
+/// The binary and scalar planes of [`FEN`] in both orientations, absolute first, for a table that has both.
 fn encoded(name: EncodingName) -> [(Vec<u64>, Vec<f32>); 2] {
     let game = from_fen(FEN);
     ORIENTATIONS.map(|orientation| encode(&Encoding::new(name, orientation), &game))
@@ -19,8 +19,19 @@ const PIECES: [u64; 12] = [1 << 27, 0, 0, 1 << 7, 0, 1 << 4, 1 << 28, 0, 0, 1 <<
 const MIRRORED: [u64; 12] = [1 << 36, 0, 0, 1, 0, 1 << 4, 1 << 35, 0, 0, 1 << 63, 0, 1 << 60];
 
 #[test]
+fn worked_planes_of_dc0_20() {
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let (binary, scalars) = encode(&encoding, &from_fen(FEN));
+    assert_eq!(binary[..12], MIRRORED);
+    assert_eq!(binary[12..14], [0, 0], "no repetition");
+    assert_eq!(binary[14..18], [0, ALL, ALL, 0], "own q, the opponent's K");
+    assert_eq!(binary[18..], [1 << (19 ^ 56)], "d3 is seen on d6");
+    assert_eq!(scalars, [0.0], "plies without progress");
+}
+
+#[test]
 fn worked_planes_of_dc0_22() {
-    let [absolute, oriented] = encoded(EncodingName::Dc0);
+    let [absolute, oriented] = encoded(EncodingName::DummyChess);
     assert_eq!(absolute.0[..12], PIECES);
     assert_eq!(absolute.0[12..15], [0, 0, 0], "no repetition, Black to move");
     assert_eq!(absolute.0[15..19], [ALL, 0, 0, ALL], "castling K, Q, k, q");
@@ -76,8 +87,9 @@ fn worked_planes_of_lc0_112() {
 #[test]
 fn scalars_have_the_divisors_of_their_sources() {
     let game = from_fen("4k3/8/8/8/8/8/8/R3K3 w - - 49 200");
-    let scalars = |name| encode(&Encoding::new(name, ORIENTATIONS[0]), &game).1;
-    assert_eq!(scalars(EncodingName::Dc0), [2.0, 0.49]);
+    let scalars = |name| encode(&Encoding::new(name, Orientation::SideToMove), &game).1;
+    assert_eq!(scalars(EncodingName::Dc0), [0.49]);
+    assert_eq!(scalars(EncodingName::DummyChess), [2.0, 0.49]);
     assert_eq!(scalars(EncodingName::Dlchess), [0.49]);
     assert_eq!(scalars(EncodingName::AlphaZero), [2.0, 0.49]);
     assert_eq!(scalars(EncodingName::Leela), [49.0 / 99.0]);
@@ -85,9 +97,9 @@ fn scalars_have_the_divisors_of_their_sources() {
 
 #[test]
 fn the_en_passant_square_is_set_only_if_a_capture_is_legal() {
-    for name in [EncodingName::Dc0, EncodingName::Dlchess] {
-        for orientation in ORIENTATIONS {
-            let encoding = Encoding::new(name, orientation);
+    for name in [EncodingName::Dc0, EncodingName::DummyChess, EncodingName::Dlchess] {
+        for orientation in name.orientations() {
+            let encoding = Encoding::new(name, *orientation);
             // First no black pawn stands beside e4; then one does, but capturing would put its king in check.
             for text in ["startpos moves e2e4", "8/8/8/8/k2p3Q/8/4P3/4K3 w - - 0 1 moves e2e4"] {
                 let (binary, _) = encode(&encoding, &from_text(text));

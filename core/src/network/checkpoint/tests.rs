@@ -81,9 +81,9 @@ fn the_manifest_describes_the_net() {
 
 #[test]
 fn the_parameter_count_of_a_small_net_matches_a_count_by_hand() {
-    // stem 8·22·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
+    // stem 8·20·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
     // value 32·8 + 64, 2048·256 + 256 and 256·3 + 3.
-    let expected = 1_584 + 16 + 2 * 592 + 18 + 48 + 80 + 657 + 320 + 524_544 + 771;
+    let expected = 1_440 + 16 + 2 * 592 + 18 + 48 + 80 + 657 + 320 + 524_544 + 771;
     assert_eq!(parameter_count(&spec_of(1, 8)), expected);
 }
 
@@ -133,7 +133,7 @@ fn a_net_trained_on_another_version_of_its_encoding_is_rejected() {
     let (_folder, path) = saved(&checkpoint());
     edit_manifest(&path, "\"encoding_version\": 1", "\"encoding_version\": 2");
     let error = load_error(&path).to_string();
-    let expected = "expected version 1 of the encoding dc0-22, found version 2 of the encoding dc0-22";
+    let expected = "expected version 1 of the encoding dc0-20, found version 2 of the encoding dc0-20";
     assert!(error.contains(expected), "{error}");
     // A file without a version has version 1.
     edit_manifest(&path, "  \"encoding_version\": 2,\n", "");
@@ -154,7 +154,7 @@ fn missing_surplus_and_misshapen_tensors_are_reported_together() {
     let mut weights = checkpoint().weights;
     let bias = weights.remove("value.dense2.bias").expect("exists");
     weights.insert("value.dense3.bias".to_owned(), bias);
-    weights.get_mut("stem.conv.weight").expect("exists").shape = vec![8, 22, 9];
+    weights.get_mut("stem.conv.weight").expect("exists").shape = vec![8, 20, 9];
     replace_weights(&path, &weights);
     let found = problems(load_error(&path));
     let [shape, missing, surplus] = &found[..] else { panic!("expected three problems, got {found:?}") };

@@ -114,9 +114,9 @@ mod tests {
             "4k3/8/8/2nb4/8/8/PP6/R3K3 b - - 0 1",
             "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1",
         ];
-        let orientations = [Orientation::Absolute, Orientation::SideToMove];
-        for (name, orientation) in
-            EncodingName::ALL.into_iter().flat_map(|name| orientations.map(|orientation| (name, orientation)))
+        for (name, orientation) in EncodingName::ALL
+            .into_iter()
+            .flat_map(|name| name.orientations().iter().map(move |orientation| (name, *orientation)))
         {
             let evaluations = evaluated(&fens, name, orientation);
             let expected = [0.0, 0.25f32.tanh(), -0.25f32.tanh(), -2.25f32.tanh()];

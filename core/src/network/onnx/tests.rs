@@ -67,8 +67,8 @@ fn a_stored_file_describes_its_net() {
             let lines =
                 |tensors: Vec<super::Tensor>| tensors.iter().map(ToString::to_string).collect::<Vec<_>>();
             let inputs: &[&str] = match form {
-                InputForm::Planes => &["input float32 [batch, 22, 8, 8]"],
-                InputForm::Packed => &["input uint64 [batch, 20]", "scalars float32 [batch, 2]"],
+                InputForm::Planes => &["input float32 [batch, 20, 8, 8]"],
+                InputForm::Packed => &["input uint64 [batch, 19]", "scalars float32 [batch, 1]"],
             };
             assert_eq!(lines(read.inputs()), inputs);
             let mut outputs = vec!["policy float32 [batch, 4672]"];
@@ -109,14 +109,14 @@ fn files_from_other_programs_versions_and_nets_have_their_own_errors() {
     assert!(form.to_string().contains("an input of planes or packed, found waves"), "{form}");
     let encoding = load_error(|file| {
         let spec = spec_of(0, 8);
-        let unknown = crate::params::Param::to_value(&spec).canonical().replace("dc0-22", "xyz-99");
+        let unknown = crate::params::Param::to_value(&spec).canonical().replace("dc0-20", "xyz-99");
         set_metadata(file, "spec", Some(unknown));
         set_metadata(file, "encoding", Some("xyz-99".to_owned()));
     });
     assert!(encoding.to_string().contains("its net reads xyz-99, side_to_move"), "{encoding}");
     let version = load_error(|file| set_metadata(file, "encoding_version", Some("7".to_owned())));
     let text = version.to_string();
-    assert!(text.contains("expected version 1 of the encoding dc0-22, found version 7 of"), "{text}");
+    assert!(text.contains("expected version 1 of the encoding dc0-20, found version 7 of"), "{text}");
     let spec = load_error(|file| set_metadata(file, "spec", Some("{".to_owned())));
     assert!(matches!(spec, OnnxError::Format { .. }), "{spec}");
 }

@@ -3,7 +3,7 @@
 use super::super::tablebases::probe;
 use super::{Child, Node, Reference};
 use crate::board::{Game, Move, Reason, Side};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, RowEvaluation, Wdl};
 
 impl Reference<'_> {
     /// The node of the current position, `depth` plies below the root and one below `parent`, and whether it is new.
@@ -30,7 +30,7 @@ impl Reference<'_> {
         depth: u32,
         evaluator: &mut dyn Evaluator,
     ) -> Result<Node, EvaluatorError> {
-        if let Some(outcome) = self.game.outcome(&self.rules) {
+        if let Some(outcome) = self.game.outcome_by_rules(self.game.position().has_legal_move()) {
             let side = self.game.position().side_to_move();
             let end = proven_node(outcome.score_for(side), self.draw_value(depth), 0.0);
             // In a graph other paths lead here without a repetition, so it proves nothing.
@@ -95,31 +95,28 @@ impl Reference<'_> {
         batch.legal = moves.iter().map(|mv| evaluator.encoding().policy_index(*mv, side)).collect();
         batch.legal_ends = vec![moves.len() as u32];
         batch.keys = vec![game.key()];
-        let mut evaluations = Evaluations::default();
+        let has_mirror = params.average_mirror && batch.push_pair(evaluator.encoding());
+        let (mut evaluations, mut policy) = (Evaluations::default(), Vec::new());
         evaluator.evaluate(&batch, &mut evaluations)?;
+        let RowEvaluation { wdl, moves_left } = evaluations.row(&batch, 0, has_mirror, &mut policy);
         let at_root = params.root.policy_temperature.filter(|_| depth == 0);
-        let priors =
-            with_policy_temperature(&evaluations.policy, at_root.unwrap_or(params.policy_temperature));
+        let priors = with_policy_temperature(&policy, at_root.unwrap_or(params.policy_temperature));
         let child = |(mv, prior): (&Move, f64)| Child {
             played: *mv,
             prior,
             noise: 0.0,
             visits: 0,
-            square_sum: 0.0,
+            deviation_sum: 0.0,
             node: None,
         };
         let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        let moves_left = match (&params.moves_left, evaluations.moves_left.first()) {
-            (Some(_), Some(plies)) => f64::from(*plies),
+        let moves_left = match (&params.moves_left, moves_left) {
+            (Some(_), Some(plies)) => f64::from(plies),
             (Some(_), None) => return Err(EvaluatorError::NoMovesLeft),
             (None, _) => 0.0,
         };
-        Ok(Node {
-            moves_left,
-            moves_left_sum: moves_left,
-            ..new_node(evaluations.wdl[0], self.draw_value(depth), children)
-        })
+        Ok(Node { moves_left, moves_left_sum: moves_left, ..new_node(wdl, self.draw_value(depth), children) })
     }
 }
 
@@ -140,6 +137,7 @@ fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
         moves_left: 0.0,
         moves_left_sum: 0.0,
         own_value,
+        mean_square: own_value * own_value,
         children,
         proven: None,
         repeated: false,

@@ -94,10 +94,11 @@ impl RootSearch for Gumbel {
         root.moves[index]
     }
 
-    fn policy_target(&self, search: &Search, _: &[RootMove]) -> Vec<f64> {
-        let mut shares = Vec::new();
-        improved_policy(&search.params.improved_policy, search.view(ROOT, 0), &mut shares);
-        shares
+    /// The improved policy. Among proven wins, whose values are equal, it leaves the policy's own proportions.
+    fn target_weights(&self, search: &Search, _: &[RootMove]) -> Vec<f64> {
+        let mut weights = Vec::new();
+        improved_policy(&search.params.improved_policy, search.view(ROOT, 0), &mut weights);
+        weights
     }
 
     fn for_reference(&self, params: &SearchParams, open: u32) -> ReferenceRule {

@@ -4,7 +4,7 @@ use super::{Exploration, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::rng::Stream;
 use crate::search::Search;
-use crate::search::choice::{ChoiceParams, RootMove, choose_move, visit_shares};
+use crate::search::choice::{ChoiceParams, RootMove, choose_move};
 use crate::search::formulas::{exploration, forced_visits, fpu_value, noisy_prior};
 use crate::search::params::SearchParams;
 use crate::search::proof::Proof;
@@ -46,8 +46,9 @@ impl RootSearch for Puct {
         choose_move(&search.playable(), params, temperature, stream)
     }
 
-    fn policy_target(&self, search: &Search, moves: &[RootMove]) -> Vec<f64> {
-        if self.forces { visit_shares(&pruned_visits(search, moves)) } else { visit_shares(moves) }
+    fn target_weights(&self, search: &Search, moves: &[RootMove]) -> Vec<f64> {
+        let visits = |moves: &[RootMove]| moves.iter().map(|mv| f64::from(mv.visits)).collect();
+        if self.forces { visits(&pruned_visits(search, moves)) } else { visits(moves) }
     }
 
     fn scores(&self, search: &Search) -> Option<Vec<RootScore>> {

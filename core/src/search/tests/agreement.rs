@@ -16,7 +16,7 @@ fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
     for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64).with_moves_left();
         let fast = searched_with_noise(game, params, noise, &mut evaluator);
-        let mut reference = Reference::new(game, RULES, params, &mut evaluator).expect("fakes do not fail");
+        let mut reference = Reference::new(game, params, &mut evaluator).expect("fakes do not fail");
         noise.add_to_reference(&mut reference, params);
         reference.run(&mut evaluator).expect("fakes do not fail");
         let fen = game.position().fen();
@@ -75,6 +75,8 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { smart_pruning: true, ..base() },
         SearchParams { mate_in_one: true, ..base() },
         SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
+        SearchParams { average_mirror: true, ..base() },
+        with_moves_left(SearchParams { average_mirror: true, graph: true, ..base() }),
         root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
         root(RootParams { fpu: Some(fpu(Fpu::Absolute, 1.0)), ..RootParams::default() }),
         root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
@@ -144,7 +146,7 @@ fn two_fold_draws_match_the_reference() {
     let repeated =
         fast.tree.nodes.iter().filter(|node| node.state == crate::search::tree::State::Repeated).count();
     assert!(repeated > 0, "shuffling kings repeat positions");
-    let mut reference = Reference::new(&game, RULES, &params, &mut evaluator).expect("fakes do not fail");
+    let mut reference = Reference::new(&game, &params, &mut evaluator).expect("fakes do not fail");
     reference.run(&mut evaluator).expect("fakes do not fail");
     assert_eq!(sorted(visits(&fast)), sorted(reference_visits(reference.root())));
 }

@@ -106,17 +106,62 @@ fn a_repetition_in_the_tree_is_a_draw() {
 
 #[test]
 fn a_proof_does_not_change_the_nets_own_value() {
-    // Two plies before the ply cap: a move of the a-pawn lets the rook mate, all others draw.
     let searched_for = |simulations| {
-        // So wide that every move is visited.
-        let params = SearchParams { simulations, c_puct: 50.0, mate_in_one: true, ..SearchParams::default() };
-        let game = from_fen("4r1k1/8/8/8/8/8/P5PP/7K w - - 0 1");
-        let mut search = Search::with_tablebases(game, Rules { max_plies: 2 }, params, None);
-        run(&mut search, &mut Hashed::new(encoding(), 1));
-        search
+        let params = SearchParams { simulations, mate_in_one: true, ..SearchParams::default() };
+        solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &params)
     };
-    let proven = searched_for(20_000);
-    assert_eq!((proven.proof(), proven.root_value()), (Some(Proof::Draw), (0.0, 1.0)));
-    assert!(proven.root_moves().any(|mv| mv.proof == Some(Proof::Loss)));
+    let proven = searched_for(50);
+    assert_eq!(proven.proof(), Some(Proof::Loss));
     assert_eq!(proven.net_value(), searched_for(1).net_value());
+}
+
+#[test]
+fn a_search_does_not_see_the_ply_cap() {
+    let searched_under = |max_plies| {
+        let rules = Rules { max_plies };
+        let mut search = Search::with_tablebases(Game::initial(), rules, simulations(300), None);
+        run(&mut search, &mut Hashed::new(encoding(), 1));
+        (visits(&search), search.root_value(), search.proof())
+    };
+    assert_eq!(searched_under(1), searched_under(512));
+}
+
+/// Both rules of the root, with and without the search for mates in one.
+fn root_rules(budget: u32) -> [SearchParams; 4] {
+    let gumbel = RootParams { rule: RootRule::Gumbel, considered: 218, ..RootParams::default() };
+    [(RootParams::default(), true), (RootParams::default(), false), (gumbel.clone(), true), (gumbel, false)]
+        .map(|(root, mate_in_one)| SearchParams { root, mate_in_one, ..simulations(budget) })
+}
+
+#[test]
+fn a_mate_is_the_whole_target_however_well_the_net_thinks_of_the_rest() {
+    // Two mates in one; other moves win as well, and the net is sure of it.
+    let game = from_fen("6k1/5ppp/8/8/8/8/5PPP/1Q1R2K1 w - - 0 1");
+    let sure = Wdl { win: 0.98, draw: 0.01, loss: 0.01 };
+    let mut known = HashMap::from([(game.key(), sure)]);
+    for mv in game.position().legal_moves() {
+        let mut after = game.clone();
+        after.play_unchecked(mv);
+        known.insert(after.key(), Wdl { win: 0.01, draw: 0.01, loss: 0.98 });
+    }
+    for params in root_rules(200) {
+        let search = searched(&game, &params, &mut Scripted::new(encoding(), known.clone()));
+        let mates = ["b1b8", "d1d8"].map(str::to_owned);
+        assert!(target_moves(&search).iter().all(|mv| mates.contains(mv)), "{params:?}");
+    }
+}
+
+#[test]
+fn a_move_into_mate_is_not_taught_by_a_gumbel_root() {
+    // After g8h8 the rook mates on e8; the net believes it to be the best move.
+    let game = from_fen("6k1/5ppp/8/8/8/8/8/K3R3 b - - 0 1");
+    let mut after = game.clone();
+    after.play_unchecked(Move::from_uci("g8h8").unwrap());
+    let known = HashMap::from([(after.key(), Wdl::LOSS)]);
+    for params in root_rules(1000) {
+        let search = searched(&game, &params, &mut Scripted::new(encoding(), known.clone()));
+        let proof = search.root_moves().find(|mv| mv.played.to_string() == "g8h8").and_then(|mv| mv.proof);
+        assert_eq!(proof, Some(Proof::Loss), "{params:?}");
+        assert!(!target_moves(&search).contains(&"g8h8".to_owned()), "{params:?}");
+    }
 }

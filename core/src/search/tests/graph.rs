@@ -56,8 +56,7 @@ fn draws_by_repetition_are_exact_in_a_graph() {
         }
         let search = searched(&game, params, &mut Hashed::new(encoding(), 7));
         compare_ends_with_the_game(&search, params.two_fold_draws);
-        let mut reference_search =
-            Reference::new(&game, RULES, params, &mut Hashed::new(encoding(), 7)).unwrap();
+        let mut reference_search = Reference::new(&game, params, &mut Hashed::new(encoding(), 7)).unwrap();
         reference_search.run(&mut Hashed::new(encoding(), 7)).unwrap();
         let reference = reference_search.root().children.iter().map(|child| (child.played, child.visits));
         let (mut fast, mut reference) = (visits(&search), reference.collect::<Vec<_>>());

@@ -17,7 +17,7 @@ struct ByPawn {
 
 impl ByPawn {
     fn new(side: Viewed, square: u64, plies: f32) -> Self {
-        let encoding = Encoding::new(EncodingName::Dc0, Orientation::Absolute);
+        let encoding = Encoding::new(EncodingName::DummyChess, Orientation::Absolute);
         let binary: Vec<&Plane> =
             encoding.planes().iter().filter(|plane| plane.kind() == PlaneKind::Binary).collect();
         let index = |wanted: Plane| {

@@ -35,7 +35,7 @@ fn kinds(budget: u32) -> Vec<SearchParams> {
 
 /// Visits of the root's moves in the reference search, in the order of the moves.
 fn reference_visits(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Vec<(Move, u32)> {
-    let mut reference = Reference::new(game, RULES, params, evaluator).expect("fakes do not fail");
+    let mut reference = Reference::new(game, params, evaluator).expect("fakes do not fail");
     reference.run(evaluator).expect("fakes do not fail");
     let mut visits: Vec<(Move, u32)> =
         reference.root().children.iter().map(|child| (child.played, child.visits)).collect();
@@ -77,11 +77,35 @@ fn check(search: &Search, budget: u32) {
     let shares: f64 = target.iter().map(|mv| mv.share).sum();
     assert!((priors - 1.0).abs() < 1e-5 && (shares - 1.0).abs() < 1e-9, "{fen}: {priors}, {shares}");
     assert!(target.iter().all(|mv| mv.share >= 0.0), "{fen}");
+    let best = moves.iter().map(|mv| mv.proof.map_or(0, rank)).max();
+    let taught = moves.iter().zip(&target).filter(|(_, taught)| taught.share > 0.0);
+    for (mv, _) in taught {
+        assert_eq!(Some(mv.proof.map_or(0, rank)), best, "{fen}: taught beside something better: {mv:?}");
+    }
     let mut found: Vec<Move> = moves.iter().map(|mv| mv.played).collect();
     let mut legal = search.game().position().legal_moves();
     found.sort_unstable();
     legal.sort_unstable();
     assert_eq!(found, legal, "{fen}");
+}
+
+fn rank(proof: Proof) -> i8 {
+    match proof {
+        Proof::Win => 1,
+        Proof::Draw => 0,
+        Proof::Loss => -1,
+    }
+}
+
+#[test]
+fn the_smallest_searches_teach_no_proven_loss_either() {
+    for (number, game) in sample(250).iter().enumerate() {
+        for params in kinds(2).into_iter().chain(kinds(5)) {
+            let params = SearchParams { mate_in_one: params.solver, ..params };
+            let budget = params.simulations;
+            check(&searched(game, &params, &mut Hashed::new(encoding(), number as u64)), budget);
+        }
+    }
 }
 
 #[test]

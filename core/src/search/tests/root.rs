@@ -166,6 +166,37 @@ fn the_move_may_be_chosen_by_value_or_lower_confidence_bound() {
 }
 
 #[test]
+fn few_visits_have_a_wide_bound_even_if_their_values_are_equal() {
+    let edge = |values: &[f64]| {
+        let mut edge = VisitedEdge::EMPTY;
+        for value in values {
+            edge.in_flight = 1;
+            edge.visit(*value);
+        }
+        edge
+    };
+    // KataGo's prior of weight 1/n² has variance 1: √((1/2) / 2) for one visit.
+    assert!((edge(&[0.9]).standard_error() - 0.5).abs() < 1e-9);
+    let equal = edge(&[0.9, 0.9]).standard_error();
+    assert!(equal > 0.1 && equal < 0.5, "{equal}");
+    // With many visits it is the usual one: values ±0.2 around 0.1 have the deviation 0.2.
+    let many: Vec<f64> = (0..10_000).map(|number| 0.1 + if number % 2 == 0 { 0.2 } else { -0.2 }).collect();
+    assert!((edge(&many).standard_error() / (0.2 / 100.0) - 1.0).abs() < 1e-3);
+    assert_eq!(VisitedEdge::EMPTY.standard_error(), 0.0);
+}
+
+#[test]
+fn deviations_in_a_graph_stay_those_of_the_values() {
+    let params = SearchParams { graph: true, ..simulations(3000) };
+    let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 3));
+    for edge in search.tree.visited_edges(ROOT).iter().filter(|edge| edge.visits > 50) {
+        // Of W − L from three shares of uniform numbers; the tree below an edge prefers some of them.
+        let deviation = edge.standard_error() * f64::from(edge.visits).sqrt();
+        assert!((0.1..0.5).contains(&deviation), "{deviation} after {} visits", edge.visits);
+    }
+}
+
+#[test]
 fn visit_offset_and_value_cutoff_exclude_bad_moves() {
     let moves = [
         RootMove { value: Some(0.5), ..visited("e2e4", 10) },

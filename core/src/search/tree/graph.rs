@@ -23,6 +23,8 @@ pub(in crate::search) struct Graph {
     keys: Vec<u64>,
     /// Each node's own evaluation.
     evaluations: Vec<Wdl>,
+    /// The mean square of each node's values: of its own evaluation and, by their visits, of the nodes below it.
+    mean_squares: Vec<f64>,
 }
 
 impl Graph {
@@ -30,6 +32,7 @@ impl Graph {
         self.nodes.clear();
         self.keys.clear();
         self.evaluations.clear();
+        self.mean_squares.clear();
     }
 
     /// Adds a new node.
@@ -37,12 +40,14 @@ impl Graph {
         self.nodes.insert(key, node);
         self.keys.push(key);
         self.evaluations.push(Wdl::default());
+        self.mean_squares.push(0.0);
     }
 
     /// Adds a copy of another graph's node.
     pub(in crate::search) fn add_copy(&mut self, from: &Self, source: NodeId, copy: NodeId) {
         self.add(from.keys[source as usize], copy);
         self.set_evaluation(copy, from.evaluation(source));
+        self.set_mean_square(copy, from.mean_squares[source as usize]);
     }
 
     /// Gives a node another key.
@@ -73,9 +78,21 @@ impl Graph {
         self.evaluations[node as usize]
     }
 
+    /// The mean square of a node's values.
+    pub(in crate::search) fn mean_square(&self, node: NodeId) -> f64 {
+        self.mean_squares[node as usize]
+    }
+
+    /// Sets the mean square of a node's values.
+    pub(in crate::search) fn set_mean_square(&mut self, node: NodeId, mean_square: f64) {
+        self.mean_squares[node as usize] = mean_square;
+    }
+
     pub(in crate::search) fn bytes(&self) -> usize {
         let entry = size_of::<(u64, NodeId)>() + 1;
-        self.nodes.capacity() * entry + size_of_val(&*self.keys) + size_of_val(&*self.evaluations)
+        let lists =
+            size_of_val(&*self.keys) + size_of_val(&*self.evaluations) + size_of_val(&*self.mean_squares);
+        self.nodes.capacity() * entry + lists
     }
 }
 
@@ -90,8 +107,11 @@ impl Tree {
                 continue;
             }
             let (value, proof) = (child.proven_or_mean(-draw_value), child.proof);
+            let mean_square = self.mean_square(self.visited_edges(node)[usize::from(index)].child);
             let edge = self.edge_mut(node, index);
-            edge.value_sum = -value * f64::from(edge.visits);
+            let visits = f64::from(edge.visits);
+            edge.value_sum = -value * visits;
+            edge.deviation_sum = (visits * (mean_square - value * value).max(0.0)) as f32;
             if let Some(proof) = proof.filter(|_| solver) {
                 self.prove(node, index, proof.for_opponent());
             }
@@ -105,16 +125,28 @@ impl Tree {
     pub(in crate::search) fn recompute(&mut self, node: NodeId, draw_value: f64) {
         let own = self.graph.as_ref().map_or(Wdl::default(), |graph| graph.evaluation(node));
         let (mut value, mut draw) = (own.value_with_draw_score(draw_value), f64::from(own.draw));
+        let mut square = value * value;
         for edge in self.visited_edges(node) {
+            let visits = f64::from(edge.visits);
             value += edge.value_sum;
-            draw += f64::from(edge.visits) * self.node(edge.child).draw_share();
+            draw += visits * self.node(edge.child).draw_share();
+            square += visits * self.mean_square(edge.child);
         }
-        let node = &mut self.nodes[node as usize];
-        node.visits += 1;
-        if let Some(proof) = node.proof {
-            value = f64::from(node.visits) * proof.value(draw_value);
-            draw = f64::from(node.visits) * f64::from(proof.wdl().draw);
+        let reached = &mut self.nodes[node as usize];
+        reached.visits += 1;
+        let visits = f64::from(reached.visits);
+        if let Some(proof) = reached.proof {
+            let result = proof.value(draw_value);
+            (value, draw) = (visits * result, visits * f64::from(proof.wdl().draw));
+            square = visits * result * result;
         }
-        (node.value_sum, node.draw_sum) = (value, draw);
+        (reached.value_sum, reached.draw_sum) = (value, draw);
+        if let Some(graph) = &mut self.graph {
+            graph.set_mean_square(node, square / visits);
+        }
+    }
+
+    fn mean_square(&self, node: NodeId) -> f64 {
+        self.graph.as_ref().map_or(0.0, |graph| graph.mean_square(node))
     }
 }

@@ -57,7 +57,8 @@ impl Node {
 #[derive(Debug, Clone)]
 pub(in crate::search) struct VisitedEdge {
     pub(in crate::search) value_sum: f64,
-    pub(in crate::search) square_sum: f32,
+    /// The sum of the squared deviations of its values from their mean.
+    pub(in crate::search) deviation_sum: f32,
     pub(in crate::search) visits: u32,
     pub(in crate::search) child: NodeId,
     pub(in crate::search) in_flight: u16,
@@ -67,7 +68,7 @@ pub(in crate::search) struct VisitedEdge {
 
 impl VisitedEdge {
     pub(in crate::search) const EMPTY: Self =
-        Self { value_sum: 0.0, square_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
+        Self { value_sum: 0.0, deviation_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
 
     /// Visits and descents in flight.
     pub(in crate::search) fn started(&self) -> u32 {
@@ -76,18 +77,32 @@ impl VisitedEdge {
 
     /// Adds the visit of a descent that was in flight.
     pub(in crate::search) fn visit(&mut self, value: f64) {
+        // Welford 1962, "Note on a method for calculating corrected sums of squares and products".
+        let before = self.mean().unwrap_or(value);
         self.visits += 1;
         self.in_flight -= 1;
         self.value_sum += value;
-        self.square_sum += (value * value) as f32;
+        let after = self.value_sum / f64::from(self.visits);
+        self.deviation_sum += ((value - before) * (value - after)) as f32;
     }
 
-    /// The standard error of the mean; 0 without visits.
+    /// The standard error of the mean, with a prior observation that matters for few visits only: its weight is 1/n², and its
+    /// variance that of values at both ends of [−1, 1] (KataGo, `getSelfUtilityLCBAndRadius`). One visit has one half; no visit 0.
     pub(in crate::search) fn standard_error(&self) -> f64 {
-        let mean = self.mean().unwrap_or(0.0);
-        let visits = f64::from(self.visits.max(1));
-        let variance = (f64::from(self.square_sum) / visits - mean * mean).max(0.0);
-        (variance / visits).sqrt()
+        if self.visits == 0 {
+            return 0.0;
+        }
+        let visits = f64::from(self.visits);
+        let prior = 1.0 / (visits * visits);
+        let variance = f64::from(self.deviation_sum.max(0.0)) / visits + prior / (visits + prior);
+        let effective_visits = (visits + prior).powi(2) / (visits + prior * prior);
+        (variance / effective_visits).sqrt()
+    }
+
+    /// The sum of the squares of its values.
+    pub(in crate::search) fn square_sum(&self) -> f32 {
+        let squares_of_mean = self.value_sum * self.value_sum / f64::from(self.visits.max(1));
+        (squares_of_mean + f64::from(self.deviation_sum)) as f32
     }
 
     /// The mean value of the visits, if there are any.

@@ -1,7 +1,7 @@
-//! A position with colours exchanged is searched like the original.
+//! A position with colours exchanged is searched like the original, and so is its mirror image if evaluations are averaged.
 
 use super::*;
-use crate::encoding::{Plane, PlaneKind};
+use crate::encoding::{Plane, PlaneKind, PolicyIndex};
 
 /// Evaluates positions from the view of the side to move: pieces, repetitions, castling rights and en passant, but neither its
 /// colour nor the clocks.
@@ -108,4 +108,125 @@ fn mirrored_positions_have_mirrored_results() {
         }
     }
     assert!(sides.iter().all(|count| *count > 40), "both sides are to move often");
+}
+
+/// The same position with the files reversed, without castling rights.
+fn image_of_fen(fen: &str) -> String {
+    let fields: Vec<&str> = fen.split(' ').collect();
+    let reversed = |rank: &str| rank.chars().rev().collect::<String>();
+    let ranks: Vec<String> = fields[0].split('/').map(reversed).collect();
+    let file = |c: char| if c.is_ascii_lowercase() { (b'a' + b'h' - c as u8) as char } else { c };
+    let en_passant: String = fields[3].chars().map(file).collect();
+    format!("{} {} - {en_passant} {} {}", ranks.join("/"), fields[1], fields[4], fields[5])
+}
+
+fn image_of_move(mv: Move) -> Move {
+    Move::new(mv.from() ^ 7, mv.to() ^ 7, mv.promotion())
+}
+
+/// Games without castling rights, each with its mirror image.
+fn games_with_images() -> Vec<(Game, Game)> {
+    let fens = [
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
+        "r2qr1k1/pp3ppp/2n2n2/3p1b2/3P1B2/2N2N2/PP3PPP/R2QR1K1 w - - 3 14",
+        "8/PPPP4/8/2k1K3/8/8/pppp4/8 b - - 0 1",
+        "4k3/8/8/2pP4/8/8/1p4P1/R3K3 w - c6 0 30",
+    ];
+    let mut games = Vec::new();
+    for (fen, number) in fens.iter().flat_map(|fen| (0..8).map(move |number| (fen, number))) {
+        let mut stream = Seed { run: 12, step: 0 }.stream(number, Purpose::Opening);
+        let (mut game, mut image) = (from_fen(fen), from_fen(&image_of_fen(fen)));
+        for _ in 0..number {
+            let legal = game.position().legal_moves();
+            if legal.is_empty() {
+                break;
+            }
+            let played = legal[stream.random_range(0..legal.len())];
+            game.play_unchecked(played);
+            image.play_unchecked(image_of_move(played));
+        }
+        if game.outcome(&RULES).is_none() {
+            games.push((game, image));
+        }
+    }
+    games
+}
+
+#[test]
+fn averaged_evaluations_are_the_same_for_a_position_and_its_mirror_image() {
+    let once = SearchParams { average_mirror: true, ..simulations(1) };
+    let mut differ = 0;
+    for (game, image) in games_with_images() {
+        let priors = |game: &Game, params: &SearchParams, of: fn(Move) -> Move| {
+            let search = searched(game, params, &mut Oriented::new());
+            let mut priors: Vec<(Move, u32)> =
+                search.root_moves().map(|mv| (of(mv.played), mv.prior.to_bits())).collect();
+            priors.sort_unstable();
+            (priors, search.root_value())
+        };
+        assert_eq!(priors(&game, &once, |mv| mv), priors(&image, &once, image_of_move));
+        let alone = simulations(1);
+        differ += usize::from(priors(&game, &alone, |mv| mv) != priors(&image, &alone, image_of_move));
+    }
+    assert!(differ > 20, "without averaging the evaluator distinguishes images: {differ}");
+}
+
+#[test]
+fn an_averaged_evaluation_is_the_mean_of_the_two() {
+    for (game, image) in games_with_images() {
+        let evaluated = |game: &Game| {
+            let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
+            batch.push(&encoding(), game);
+            Oriented::new().evaluate(&batch, &mut evaluations).expect("fakes do not fail");
+            let policy: HashMap<PolicyIndex, f32> =
+                batch.legal.iter().copied().zip(evaluations.policy.iter().copied()).collect();
+            (evaluations.wdl[0], policy)
+        };
+        let ((own, own_policy), (other, other_policy)) = (evaluated(&game), evaluated(&image));
+        let once = SearchParams { average_mirror: true, ..simulations(1) };
+        let search = searched(&game, &once, &mut Oriented::new());
+        let expected = f64::midpoint(own.value().into(), other.value().into());
+        assert!((search.root_value().0 - expected).abs() < 1e-6);
+        let side = game.position().side_to_move();
+        for mv in search.root_moves() {
+            let index = |mv| encoding().policy_index(mv, side);
+            let expected =
+                f32::midpoint(own_policy[&index(mv.played)], other_policy[&index(image_of_move(mv.played))]);
+            assert!((mv.prior - expected).abs() < 1e-6, "{}", mv.played);
+        }
+    }
+}
+
+#[test]
+fn mirror_images_have_mirrored_searches_if_evaluations_are_averaged() {
+    for (game, image) in games_with_images() {
+        for params in kinds(60) {
+            let params = SearchParams { average_mirror: true, ..params };
+            let original = searched(&game, &params, &mut Oriented::new());
+            let other = searched(&image, &params, &mut Oriented::new());
+            let back = |mv: RootMove| RootMove { played: image_of_move(mv.played), ..mv };
+            let key = |mv: &RootMove| mv.played;
+            let (mut found, mut expected): (Vec<RootMove>, Vec<RootMove>) =
+                (other.root_moves().map(back).collect(), original.root_moves().collect());
+            found.sort_by_key(key);
+            expected.sort_by_key(key);
+            assert_eq!(found, expected, "{}, {params:?}", game.position().fen());
+            assert_eq!(other.root_value(), original.root_value());
+            assert_eq!(other.proof(), original.proof());
+        }
+    }
+}
+
+#[test]
+fn positions_with_castling_rights_are_evaluated_once_and_others_twice() {
+    let rows = |fen: &str| {
+        let params = SearchParams { average_mirror: true, ..simulations(1) };
+        let (mut search, mut batch) = (new_search(from_fen(fen), params), Batch::default());
+        let leaves = search.gather(&mut Oriented::new(), &mut batch).expect("no tablebase is damaged");
+        (leaves, batch.len())
+    };
+    for rights in ["KQkq", "K", "Q", "k", "q", "Kq"] {
+        assert_eq!(rows(&format!("r3k2r/8/8/8/8/8/8/R3K2R w {rights} - 0 1")), (1, 1), "{rights}");
+    }
+    assert_eq!(rows("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1"), (1, 2));
 }
