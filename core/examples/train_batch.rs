@@ -52,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 seed: SEED,
                 threads: 1,
                 device: Device::Cpu,
+                carried: None,
                 state_path: &folder.path().join(format!("{updates}.state")),
             },
             &Silent,

@@ -12,7 +12,7 @@ mod records;
 mod stats;
 
 pub use lanes::{Shard, shards_of};
-pub use params::{PlayoutCap, SelfPlayParams};
+pub use params::{PlayoutCap, SelfPlayParams, SelfPlayResignation};
 pub(crate) use play::with_cache;
 pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
 pub use records::{GameRow, PositionRow};

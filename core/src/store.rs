@@ -21,10 +21,13 @@ pub use crate::selfplay::{GameRow, PositionRow};
 pub use error::{FileFault, FileProblem, StoreError};
 pub use file::{
     FileEntry, peek_table, peek_wide, read_entry, read_table, verify_file, verify_files, write_table,
+    write_table_fast,
 };
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
-pub use records::{MatchGameRow, PuzzleRow, Scores, TrainingRow, ValidationRow};
+pub use records::{
+    HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+};
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
 pub use wide::{WideColumn, verify_wide, write_wide};

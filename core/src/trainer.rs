@@ -17,15 +17,20 @@
 mod params;
 pub mod samples;
 mod sampling;
+mod tensors;
 #[cfg(feature = "torch")]
 mod torch;
 
-pub use params::{BatchNormMode, OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
-pub use sampling::Sampler;
+pub use params::{
+    AverageKind, BatchNormMode, CappedGames, Mirroring, OptimizerKind, OptimizerParams, OptimizerStart,
+    TrainParams, TrainPrecision, TrainedPositions, WeightAverage,
+};
+pub use sampling::{Drawn, Sampler};
+pub use tensors::{TensorCounts, TensorError, TensorFile, TensorForm};
 #[cfg(feature = "torch")]
 pub use torch::{
-    TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, check_state, train,
-    updates_done, useful_threads,
+    CarriedState, TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, check_state,
+    train, updates_done, useful_threads,
 };
 
 #[cfg(test)]

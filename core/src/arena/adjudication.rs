@@ -1,7 +1,7 @@
 //! Ending games before the rules do, by what both players think of them or by tablebases.
 
 use super::error::ArenaError;
-use crate::board::{Adjudication, Game, GameResult, Side, Tablebase};
+use crate::board::{Adjudication, Game, GameResult, Tablebase};
 use crate::params;
 
 params! {
@@ -54,26 +54,22 @@ impl AdjudicationParams {
             && let Some(known) = tables.probe_wdl(game.position())?
         {
             let side = game.position().side_to_move();
-            let result = match known.outcome() {
-                1 => won_by(side),
-                -1 => won_by(side.other()),
-                _ => GameResult::Draw,
+            let winner = match known.outcome() {
+                1 => Some(side),
+                -1 => Some(side.other()),
+                _ => None,
             };
-            return Ok(Some((result, Adjudication::Tablebase)));
+            return Ok(Some((GameResult::won_by(winner), Adjudication::Tablebase)));
         }
         let mover = game.position().side_to_move().other();
         if self.resignation.as_ref().is_some_and(|params| params.holds(scores)) {
-            return Ok(Some((won_by(mover.other()), Adjudication::Resignation)));
+            return Ok(Some((GameResult::won_by(Some(mover.other())), Adjudication::Resignation)));
         }
         let move_number = game.position().fullmove_number();
         let is_level = |params: &AgreedDrawParams| move_number >= params.first_move && params.holds(scores);
         let agreed = self.agreed_draw.as_ref().is_some_and(is_level);
         Ok(agreed.then_some((GameResult::Draw, Adjudication::AgreedDraw)))
     }
-}
-
-fn won_by(side: Side) -> GameResult {
-    if side == Side::White { GameResult::WhiteWins } else { GameResult::BlackWins }
 }
 
 impl ResignationParams {

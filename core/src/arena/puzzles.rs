@@ -110,7 +110,7 @@ fn mates(game: &mut Game, mv: Move, moves: u32) -> bool {
     let ply = game.ply();
     game.play_unchecked(mv);
     let answers = game.position().legal_moves();
-    let is_mated = match game.outcome_given(!answers.is_empty(), &RULES) {
+    let is_mated = match game.outcome_by_rules(!answers.is_empty()) {
         Some(outcome) => outcome.winner.is_some(),
         None if moves <= 1 => false,
         None => answers.into_iter().all(|answer| {
@@ -128,7 +128,7 @@ fn mates(game: &mut Game, mv: Move, moves: u32) -> bool {
 /// Whether the side to move can mate within `moves` moves.
 fn can_mate(game: &mut Game, moves: u32) -> bool {
     let legal = game.position().legal_moves();
-    if game.outcome_given(!legal.is_empty(), &RULES).is_some() {
+    if game.outcome_by_rules(!legal.is_empty()).is_some() {
         return false;
     }
     if game.position().mate_in_one(&legal).is_some() {

@@ -2,10 +2,10 @@
 
 use rand::RngExt;
 
-use super::params::SelfPlayParams;
+use super::params::{SelfPlayParams, SelfPlayResignation};
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::{Move, Outcome, Tablebase, random_opening};
+use crate::board::{Adjudication, Ending, GameResult, Move, Side, Tablebase, random_opening};
 use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{Exploration, Search, SearchSlot, Target};
@@ -22,8 +22,15 @@ pub(super) struct GameSlot<'a> {
     full: bool,
     /// Whether the current search has its noise.
     noise_added: bool,
+    /// The root's moves with their priors before noise.
+    priors: Vec<(Move, f32)>,
     rows: Vec<PositionRow>,
-    outcome: Option<Outcome>,
+    /// Whether nobody resigns in this game.
+    is_played_through: bool,
+    /// The side that resigned first, or would have.
+    would_resign: Option<Side>,
+    /// How the game ended.
+    end: Option<(GameResult, Ending)>,
 }
 
 /// A finished game with its searched positions.
@@ -51,8 +58,14 @@ impl<'a> GameSlot<'a> {
             cap: stream(Purpose::PlayoutCap),
             full: true,
             noise_added: false,
+            priors: Vec::new(),
             rows: Vec::new(),
-            outcome: None,
+            is_played_through: params
+                .resignation
+                .as_ref()
+                .is_some_and(|rule| stream(Purpose::Resignation).random::<f64>() < rule.played_through),
+            would_resign: None,
+            end: None,
         };
         slot.start_move();
         slot
@@ -72,8 +85,14 @@ impl<'a> GameSlot<'a> {
 
     fn add_noise(&mut self) {
         self.noise_added = true;
-        let (dirichlet, gumbel) = (self.params.root_noise.as_ref(), self.params.gumbel_noise);
-        let exploration = Exploration { dirichlet, gumbel, is_full: self.full };
+        self.priors.clear();
+        self.priors.extend(self.search.root_moves().map(|mv| (mv.played, mv.prior)));
+        let ply = self.search.game().ply() as u32;
+        let fast_factor =
+            self.params.playout_cap.as_ref().filter(|_| !self.full).map(|cap| cap.fast_gumbel_noise);
+        let gumbel = self.params.gumbel_noise.at(ply) * fast_factor.unwrap_or(1.0);
+        let exploration =
+            Exploration { dirichlet: self.params.root_noise.as_ref(), gumbel, is_full: self.full };
         self.search.add_noise(&exploration, &mut self.noise);
         if self.full {
             self.search.force_playouts();
@@ -86,9 +105,31 @@ impl<'a> GameSlot<'a> {
             self.search.choose(&self.params.choice, self.params.temperature.at(ply as u32), &mut self.choice);
         let row = self.row(played);
         self.rows.push(row);
+        let mover = self.search.game().position().side_to_move();
         self.search.play_unchecked(played);
-        self.outcome = self.search.outcome();
+        self.end = self.end_after(mover);
         self.start_move();
+    }
+
+    /// How the game ended by the last move, `mover`'s, if it did.
+    fn end_after(&mut self, mover: Side) -> Option<(GameResult, Ending)> {
+        if let Some(outcome) = self.search.outcome() {
+            return Some((outcome.result(), outcome.reason.into()));
+        }
+        if self.params.tablebase_adjudication
+            && let Some(result) = self.search.tablebase_result()
+        {
+            return Some((result, Ending::Adjudicated(Adjudication::Tablebase)));
+        }
+        let rule = self.params.resignation.as_ref()?;
+        if self.would_resign.is_none() && rule.holds(&self.rows) {
+            self.would_resign = Some(mover);
+            if !self.is_played_through {
+                let result = GameResult::won_by(Some(mover.other()));
+                return Some((result, Ending::Adjudicated(Adjudication::Resignation)));
+            }
+        }
+        None
     }
 
     /// The row of the current position; its result is filled in when the game ends.
@@ -118,8 +159,19 @@ impl<'a> GameSlot<'a> {
             net_d: net_d as f32,
             simulations: self.search.visits(),
             full: self.full && self.params.policy_targets,
+            policy_surprise: self.policy_surprise(&target),
             result: 0,
         }
+    }
+
+    /// KL(target ‖ prior) in nats, with the priors before noise.
+    fn policy_surprise(&self, target: &[Target]) -> f32 {
+        let divergence = |mv: &Target| {
+            let prior =
+                self.priors.iter().find(|(played, _)| *played == mv.played).map_or(0.0, |(_, prior)| *prior);
+            mv.share * (mv.share / f64::from(prior.max(f32::MIN_POSITIVE))).ln()
+        };
+        target.iter().filter(|mv| mv.share > 0.0).map(divergence).sum::<f64>().max(0.0) as f32
     }
 
     /// The game's number.
@@ -134,13 +186,13 @@ impl<'a> GameSlot<'a> {
 
     /// The rows of the game, if it is over.
     pub(super) fn finish(&mut self, network: &str, stats: &mut SelfPlayStats) -> Option<FinishedGame> {
-        let outcome = self.outcome?;
+        let (result, ending) = self.end?;
         let game = self.search.game();
         let mut positions = std::mem::take(&mut self.rows);
         for row in &mut positions {
             let side =
                 game.position_before(game.ply() - row.ply as usize).expect("a row is a ply of the game");
-            row.result = outcome.score_for(side.side_to_move());
+            row.result = result.score_for(side.side_to_move());
         }
         let row = GameRow {
             game: self.number,
@@ -148,11 +200,24 @@ impl<'a> GameSlot<'a> {
             start_fen: game.start().fen(),
             moves: game.moves().iter().map(|played| played.packed()).collect(),
             opening_plies: self.params.opening_plies as u16,
-            result: outcome.result(),
-            reason: outcome.reason,
+            result,
+            reason: ending,
         };
         stats.add_game(&row, &positions);
+        if let Some(side) = self.would_resign.filter(|_| self.is_played_through) {
+            stats.resignations_tested += 1;
+            stats.false_resignations += u64::from(result.score_for(side) >= 0);
+        }
         Some(FinishedGame { game: row, positions })
+    }
+}
+
+impl SelfPlayResignation {
+    /// Whether the side that searched the last of a game's positions resigns.
+    fn holds(&self, rows: &[PositionRow]) -> bool {
+        let moves = self.moves as usize;
+        let mut own = rows.iter().rev().step_by(2).take(moves);
+        rows.len() >= 2 * moves - 1 && own.all(|row| f64::from(row.root_q) <= -self.value)
     }
 }
 
@@ -163,7 +228,7 @@ fn quantised(share: f64) -> u16 {
 
 impl SearchSlot for GameSlot<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
-        self.outcome.is_none().then_some((0, &mut self.search))
+        self.end.is_none().then_some((0, &mut self.search))
     }
 
     fn advance(&mut self) {

@@ -13,6 +13,22 @@ params! {
         fast_share: f64 = 0.75, in 0.0..=1.0;
         /// Simulations of a fast search, which has no Dirichlet noise and no forced playouts.
         fast_simulations: u32 = 100, in 2..=10_000_000;
+        /// Factor on `gumbel_noise` in fast searches; less than 1 plays better moves between the positions that are trained on.
+        fast_gumbel_noise: f64 = 1.0, in 0.0..=1.0;
+    }
+}
+
+params! {
+    /// When a side resigns in self-play. Some games are played to their end all the same, so that the share of resignations that were
+    /// false is known (Silver et al. 2017, "Mastering the game of Go without human knowledge", Methods, which kept it below 5 %).
+    pub struct SelfPlayResignation {
+        /// A side resigns after this many of its moves in a row whose search had a value of −`value` or less, in [−1, 1].
+        moves: u32 = 4, in 1..=1000;
+        /// See `moves`.
+        value: f64 = 0.9, in 0.0..=1.0;
+        /// Share of games in which nobody resigns; what resigning would have got wrong there is counted (`false_resignations` of
+        /// `resignations_tested`). A tenth, as in the same paper.
+        played_through: f64 = 0.1, in 0.0..=1.0;
     }
 }
 
@@ -25,11 +41,12 @@ params! {
         search: SearchParams = SearchParams::default();
         /// Dirichlet noise in the priors of a `puct` root; () for none.
         root_noise: Option<RootNoise> = Some(RootNoise::default());
-        /// Scale of the Gumbel noise that a `gumbel` root draws its moves with; 1 draws them by the policy, 0 takes the likeliest.
-        gumbel_noise: f64 = 1.0, in 0.0..=10.0;
-        /// Temperature of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more. The default is 1
-        /// throughout, as in AlphaZero 2018.
-        temperature: Schedule = Schedule::constant(1.0), in 0.0..=100.0;
+        /// Scale of the Gumbel noise that a `gumbel` root draws its moves with, by ply; 1 draws them by the policy, 0 takes the
+        /// likeliest.
+        gumbel_noise: Schedule = Schedule::constant(1.0), in 0.0..=10.0;
+        /// Temperature of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more. The default draws 30
+        /// plies by their visits, as AlphaZero's pseudocode does (2018, `num_sampling_moves`).
+        temperature: Schedule = sampling_moves(30), in 0.0..=100.0;
         /// Playout cap randomisation: fast searches for some of the moves; () for full ones throughout.
         playout_cap: Option<PlayoutCap> = None;
         /// Whether full searches are policy targets. Searches with very few simulations are too weak for that; their games still
@@ -39,7 +56,13 @@ params! {
         choice: ChoiceParams = ChoiceParams::default();
         /// Random legal moves at the start of every game, for variety; they are not trained on.
         opening_plies: u32 = 0, in 0..=60;
-        /// A game this long is drawn; AlphaZero's limit.
+        /// Whether a game ends as soon as `search.tablebases` cover a position after a capture or a pawn move, with their result.
+        /// Wins that the fifty-move rule prevents are draws. Without tablebases it has no effect.
+        tablebase_adjudication: bool = true;
+        /// When a side resigns; () for never.
+        resignation: Option<SelfPlayResignation> = None;
+        /// Ply cap: a game this long is cut off; AlphaZero's limit. Its result is stored as a draw, but `train` need not take it for
+        /// one, and searches do not see the cap.
         max_plies: u32 = 512, in 1..=10_000;
         /// Size of a shard's evaluation cache, first in, first out; 0 for none. Positions recur from move to move, more often
         /// without tree reuse.
@@ -65,6 +88,11 @@ params! {
         }
         problems
     };
+}
+
+/// A temperature of 1 for some plies, then 0.
+fn sampling_moves(plies: u32) -> Schedule {
+    Schedule::from_points(vec![(0, 1.0), (plies, 0.0)]).expect("counters rise from 0")
 }
 
 impl SelfPlayParams {

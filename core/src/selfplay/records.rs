@@ -1,24 +1,24 @@
 //! The rows that self-play records: games and their searched positions.
 
-use crate::board::{GameResult, Reason};
+use crate::board::{Ending, GameResult};
 
 /// One game of self-play.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GameRow {
     /// Number of the game within its step; the key of the table.
     pub game: u32,
-    /// The net that played, as the first 16 hex digits of its digest.
+    /// The net that played, as the first 16 hex digits of its digest; empty for a game that none played.
     pub network: String,
     /// The position before the first move.
     pub start_fen: String,
     /// Every move played, the opening's included, packed as `board::Move` packs it.
     pub moves: Vec<u16>,
-    /// Random plies at the start; they have no row in `positions`.
+    /// Plies at the start that are not trained on, because they are random or from a book; they have no row in `positions`.
     pub opening_plies: u16,
     /// Who won; stored as 1 White, 0 draw, −1 Black.
     pub result: GameResult,
     /// Why the game ended; stored as its name.
-    pub reason: Reason,
+    pub reason: Ending,
 }
 
 /// One searched ply of a game.
@@ -52,6 +52,9 @@ pub struct PositionRow {
     pub simulations: u32,
     /// Whether the policy is trained on `target`.
     pub full: bool,
+    /// How much the search changed the policy: KL(target ‖ prior) in nats, with the net's priors before noise. NaN in files of
+    /// version 1, which do not have it.
+    pub policy_surprise: f32,
     /// The game's result for the side to move: 1, 0 or −1.
     pub result: i8,
 }

@@ -35,6 +35,12 @@ pub struct SelfPlayStats {
     pub simulations: u64,
     /// Sum over positions of the entropy of the policy target, in nats.
     pub entropy_sum: f64,
+    /// Games played to their end in which a side would have resigned.
+    #[serde(default)]
+    pub resignations_tested: u64,
+    /// Of these, games that the side did not lose.
+    #[serde(default)]
+    pub false_resignations: u64,
 }
 
 impl SelfPlayStats {
@@ -69,6 +75,8 @@ impl SelfPlayStats {
         self.batches += other.batches;
         self.simulations += other.simulations;
         self.entropy_sum += other.entropy_sum;
+        self.resignations_tested += other.resignations_tested;
+        self.false_resignations += other.false_resignations;
     }
 
     /// Sums and rates by name, for scripts and manifests.
@@ -86,6 +94,8 @@ impl SelfPlayStats {
             ("evaluations", count(self.evaluations)),
             ("cache_hits", count(self.cache_hits)),
             ("simulations", count(self.simulations)),
+            ("resignations_tested", count(self.resignations_tested)),
+            ("false_resignations", count(self.false_resignations)),
             ("draw_rate", mean(self.draws as f64, self.games)),
             ("mean_plies", mean(self.plies as f64, self.games)),
             ("mean_entropy", mean(self.entropy_sum, self.positions)),

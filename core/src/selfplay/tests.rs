@@ -1,5 +1,6 @@
 //! Self-play with fake evaluators: exact, repeatable, and independent of lanes and game slots.
 
+mod endings;
 mod exploration;
 mod golden;
 
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::{
-    PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayStats, ShardResult, play, shards_of,
+    MakeEvaluator, PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayStats, ShardResult, play,
+    shards_of,
 };
 use crate::board::{Game, Move, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -36,13 +38,21 @@ fn hashed() -> Result<Box<dyn Evaluator>, EvaluatorError> {
 }
 
 fn played(params: &SelfPlayParams, lanes: u32, run: u64) -> BTreeMap<u32, ShardResult> {
-    let job = SelfPlayJob {
-        params,
-        seed: Seed { run, step: 1 },
-        network: "fake",
-        make_evaluator: &hashed,
-        tables: None,
-    };
+    play_all(params, lanes, run, &hashed)
+}
+
+fn played_with(params: &SelfPlayParams, make_evaluator: &MakeEvaluator<'_>) -> BTreeMap<u32, ShardResult> {
+    play_all(params, 1, 1, make_evaluator)
+}
+
+fn play_all(
+    params: &SelfPlayParams,
+    lanes: u32,
+    run: u64,
+    make_evaluator: &MakeEvaluator<'_>,
+) -> BTreeMap<u32, ShardResult> {
+    let job =
+        SelfPlayJob { params, seed: Seed { run, step: 1 }, network: "fake", make_evaluator, tables: None };
     let kept = Mutex::new(BTreeMap::new());
     let keep = |shard: super::Shard, result| {
         kept.lock().unwrap().insert(shard.index, result);
@@ -101,7 +111,7 @@ fn rows_replay_as_games() {
                 game.play_unchecked(played);
             }
             let outcome = game.outcome(&params().rules()).expect("the game is over");
-            assert_eq!((outcome.reason, outcome.result()), (row.reason, row.result));
+            assert_eq!((outcome.reason.into(), outcome.result()), (row.reason, row.result));
         }
         assert!(rows.next().is_none());
         assert_eq!(shard.stats.positions as usize, shard.positions.len());
@@ -112,7 +122,7 @@ fn rows_replay_as_games() {
 #[test]
 fn only_full_searches_of_a_playout_cap_are_targets() {
     let search = SearchParams { simulations: 20, solver: false, ..SearchParams::default() };
-    let cap = PlayoutCap { fast_share: 0.75, fast_simulations: 5 };
+    let cap = PlayoutCap { fast_share: 0.75, fast_simulations: 5, ..PlayoutCap::default() };
     let capped = SelfPlayParams { search, playout_cap: Some(cap), ..params() };
     let rows: Vec<_> = played(&capped, 1, 1).into_values().flat_map(|shard| shard.positions).collect();
     let full = rows.iter().filter(|row| row.full).count();

@@ -10,8 +10,8 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use super::records::Scores;
-use crate::board::{Ending, GameResult, Reason, Side};
+use super::records::{Reject, Scores};
+use crate::board::{Ending, GameResult, Side};
 
 /// A type that a column can hold. Columns have no missing values, and a column of an enum holds only that enum's values.
 pub(super) trait Cell: Sized {
@@ -92,7 +92,7 @@ macro_rules! named {
     )+};
 }
 
-named!(Reason, Ending);
+named!(Ending, Reject);
 
 impl Cell for Scores {
     fn kind() -> String {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::{FileFault, FileProblem, StoreError};
-use super::format::{self, Provenance};
+use super::format::{self, Effort, Provenance};
 use super::row::{TableRow, first_fault};
 use crate::durable;
 
@@ -34,9 +34,29 @@ pub fn write_table<R: TableRow>(
     rows: &[R],
     provenance: &Provenance,
 ) -> Result<FileEntry, StoreError> {
+    write(root, path, rows, provenance, Effort::Small)
+}
+
+/// As [`write_table`], in about half the time and for somewhat larger files: for rows that no search was needed for.
+pub fn write_table_fast<R: TableRow>(
+    root: &Path,
+    path: &str,
+    rows: &[R],
+    provenance: &Provenance,
+) -> Result<FileEntry, StoreError> {
+    write(root, path, rows, provenance, Effort::Fast)
+}
+
+fn write<R: TableRow>(
+    root: &Path,
+    path: &str,
+    rows: &[R],
+    provenance: &Provenance,
+    effort: Effort,
+) -> Result<FileEntry, StoreError> {
     let file = root.join(path);
     check_rows(rows, &file)?;
-    let content = format::encode(rows, provenance);
+    let content = format::encode(rows, provenance, effort);
     durable::write(&file, &content).map_err(|source| StoreError::Write { file, source })?;
     Ok(FileEntry {
         path: path.to_owned(),

@@ -25,16 +25,35 @@ pub type Provenance = BTreeMap<String, String>;
 
 /// Rows that are compressed and read together; a reader holds this many in memory.
 const ROW_GROUP: usize = 65_536;
-/// On self-play games level 9 saves 8 % over level 3 at some microseconds per position, which is negligible beside the search.
-const ZSTD_LEVEL: i32 = 9;
+
+/// How much time goes into compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Level 9 of zstd: on self-play games it saves 8 % over level 3 at some microseconds per position, which is negligible
+    /// beside the search.
+    Small,
+    /// Level 3, for rows that come faster than a search makes them.
+    Fast,
+}
+
+impl Effort {
+    fn level(self) -> ZstdLevel {
+        let level = match self {
+            Self::Small => 9,
+            Self::Fast => 3,
+        };
+        ZstdLevel::try_new(level).expect("a level of zstd")
+    }
+}
+
 const TABLE: &str = "dc0.table";
 const VERSION: &str = "dc0.schema_version";
 
 /// Encodes rows as a Parquet file. Equal rows and provenance give equal bytes.
-pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance) -> Vec<u8> {
+pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance, effort: Effort) -> Vec<u8> {
     let schema = Arc::new(schema::<R>());
     let options = ArrowWriterOptions::new()
-        .with_properties(properties::<R>(provenance))
+        .with_properties(properties::<R>(provenance, effort))
         // Parquet's own types are sufficient; arrow's copy of the schema would only cost space.
         .with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
@@ -47,9 +66,9 @@ pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance) -> Vec<u8
     writer.into_inner().expect("memory takes every write")
 }
 
-fn properties<R: TableRow>(provenance: &Provenance) -> WriterProperties {
+fn properties<R: TableRow>(provenance: &Provenance, effort: Effort) -> WriterProperties {
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).expect("a level of zstd")))
+        .set_compression(Compression::ZSTD(effort.level()))
         .set_max_row_group_row_count(Some(ROW_GROUP))
         .set_data_page_row_count_limit(ROW_GROUP)
         .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -103,8 +122,8 @@ pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, Sto
 
 fn try_decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
     let builder = footer(file, path)?;
-    check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
-    check_columns::<R>(builder.schema(), path)?;
+    let version = check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
+    check_columns::<R>(builder.schema(), version, path)?;
     let expected = builder.metadata().file_metadata().num_rows();
     let mut rows = Vec::new();
     for batch in builder.with_batch_size(ROW_GROUP).build().map_err(|cause| damaged(path)(cause))? {
@@ -122,8 +141,8 @@ fn try_decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError
 /// The number of rows of a file; reads only the footer, and checks the table's name, version and columns.
 pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreError> {
     let builder = footer(file, path)?;
-    check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
-    check_columns::<R>(builder.schema(), path)?;
+    let version = check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
+    check_columns::<R>(builder.schema(), version, path)?;
     Ok(builder.metadata().file_metadata().num_rows().unsigned_abs())
 }
 
@@ -168,11 +187,12 @@ pub(super) fn damaged<C: ToString>(path: &Path) -> impl Fn(C) -> StoreError {
     move |cause| StoreError::Damaged { file: path.to_owned(), cause: cause.to_string() }
 }
 
-fn check_metadata<R: TableRow>(pairs: Option<&Vec<KeyValue>>, path: &Path) -> Result<(), StoreError> {
+/// Checks the table's name, and returns the version of its columns.
+fn check_metadata<R: TableRow>(pairs: Option<&Vec<KeyValue>>, path: &Path) -> Result<u32, StoreError> {
     check_table(pairs, path, R::TABLE)?;
     let found = stored(pairs, VERSION).unwrap_or_default();
     match found.parse::<u32>() {
-        Ok(version) if (1..=R::VERSION).contains(&version) => Ok(()),
+        Ok(version) if (1..=R::VERSION).contains(&version) => Ok(version),
         _ => Err(StoreError::Version { file: path.to_owned(), table: R::TABLE, newest: R::VERSION, found }),
     }
 }
@@ -190,8 +210,10 @@ fn check_table(pairs: Option<&Vec<KeyValue>>, path: &Path, expected: &'static st
     }
 }
 
-fn check_columns<R: TableRow>(found: &Schema, path: &Path) -> Result<(), StoreError> {
-    let columns = R::columns();
+/// Checks that a file has the columns of its version of the table.
+fn check_columns<R: TableRow>(found: &Schema, version: u32, path: &Path) -> Result<(), StoreError> {
+    let mut columns = R::columns();
+    columns.retain(|column| column.since <= version);
     let mut problems: Vec<String> = columns
         .iter()
         .filter_map(|column| column_problem(column, found.field_with_name(column.name).ok()))

@@ -1,6 +1,6 @@
 //! A stored game, replayed: its positions, its search results, and the game as text and PGN.
 
-use super::{GameRow, MatchGameRow, PositionRow, Scores};
+use super::{GameRow, HeaderRow, MatchGameRow, PositionRow, Scores};
 use crate::board::{
     Ending, Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, numbered_moves,
 };
@@ -28,6 +28,8 @@ pub struct StoredGame {
     pub searches: Vec<Option<PositionRow>>,
     /// What the players of a match found in each ply, one for each move; `None` where nothing is known, and in self-play.
     pub found: Vec<Option<Found>>,
+    /// What PGN said about it, if it was imported.
+    pub header: Option<HeaderRow>,
 }
 
 /// What a player of a match found before its move.
@@ -66,18 +68,28 @@ impl StoredGame {
                 *search = Some(position.clone());
             }
         }
+        let player = if row.network.is_empty() { "?" } else { &row.network };
         Ok(Self {
             number: row.game,
-            white: row.network.clone(),
-            black: row.network.clone(),
+            white: player.to_owned(),
+            black: player.to_owned(),
             game,
             opening_plies: row.opening_plies.into(),
             result: row.result,
-            reason: row.reason.into(),
+            reason: row.reason,
             detail: String::new(),
             found: vec![None; searches.len()],
             searches,
+            header: None,
         })
+    }
+
+    /// An imported game. What PGN says takes the part of the searches, which nobody made.
+    pub fn of_import(row: &GameRow, header: HeaderRow) -> Result<Self, GameTextError> {
+        let game = Self::of_self_play(row, &[])?;
+        let named = |name: &str| if name.is_empty() { "?".to_owned() } else { name.to_owned() };
+        let (white, black) = (named(&header.white), named(&header.black));
+        Ok(Self { white, black, header: Some(header), ..game })
     }
 
     /// A game of a match.
@@ -96,6 +108,7 @@ impl StoredGame {
             result: row.result,
             reason: row.reason,
             detail: row.detail.clone(),
+            header: None,
         })
     }
 
@@ -116,7 +129,8 @@ impl StoredGame {
         numbered_moves(self.game.start(), self.game.moves()).join(" ")
     }
 
-    /// The game as PGN. A comment after each searched move gives the values of the search and the net, for the side that moved.
+    /// The game as PGN. A comment after each searched move gives the values of the search and the net, for the side that moved; in
+    /// an imported game comments and tags are those that it came with, as far as they are stored.
     pub fn pgn(&self, event: &str) -> String {
         let roster = PgnRoster {
             event: event.to_owned(),
@@ -134,10 +148,17 @@ impl StoredGame {
             pgn.tag("DC0Detail", &self.detail);
         }
         pgn.tag("DC0OpeningPlies", &self.opening_plies.to_string());
+        for (name, value) in self.header.as_ref().map(tags).unwrap_or_default() {
+            if !value.is_empty() {
+                pgn.tag(name, &value);
+            }
+        }
         for StoredPly { ply, position, played, search, .. } in self.plies() {
             let Some(played) = played else { break };
             let of_search = search.map(|row| format!("q={:+.2} net={:+.2}", row.root_q, row.net_q));
-            let comment = of_search.or_else(|| self.found[ply].and_then(Found::text));
+            let of_player = || self.found[ply].and_then(Found::text);
+            let of_header = || self.header.as_ref().and_then(|header| header.note(ply).text());
+            let comment = of_search.or_else(of_player).or_else(of_header);
             pgn.play(position, played, comment.as_deref());
         }
         pgn.finish()
@@ -165,6 +186,23 @@ impl Found {
         let parts: Vec<String> = score.into_iter().chain(seconds).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
+}
+
+/// The tags of an imported game; those that are not known are empty.
+fn tags(header: &HeaderRow) -> [(&'static str, String); 10] {
+    let elo = |elo: u16| if elo == 0 { String::new() } else { elo.to_string() };
+    [
+        ("Event", header.event.clone()),
+        ("Site", header.site.clone()),
+        ("Date", header.date.clone()),
+        ("Round", header.round.clone()),
+        ("WhiteElo", elo(header.white_elo)),
+        ("BlackElo", elo(header.black_elo)),
+        ("ECO", header.eco.clone()),
+        ("TimeControl", header.time_control.clone()),
+        ("Termination", header.termination.clone()),
+        ("DC0Source", format!("{}, game {}", header.source, header.number)),
+    ]
 }
 
 fn found(row: &MatchGameRow) -> Vec<Option<Found>> {

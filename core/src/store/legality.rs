@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
-use crate::board::{Ending, Game, GameResult, GameTextError, Move, Position, Rules};
+use crate::board::{Adjudication, Ending, Game, GameResult, GameTextError, Move, Position, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
 fn target_is_whole(row: &PositionRow) -> bool {
@@ -19,54 +19,35 @@ pub fn self_play_fault(row: &GameRow, positions: &[PositionRow], rules: &Rules) 
         Ok(game) => game,
         Err(fault) => return Some(fault),
     };
-    let outcome = (row.result.symbol(), row.reason.name());
-    end_fault(&game, outcome, rules).or_else(|| {
-        let searched: Vec<u16> = positions.iter().map(|position| position.ply).collect();
-        let expected: Vec<u16> = (row.opening_plies..row.moves.len() as u16).collect();
-        if searched != expected {
-            return Some(format!(
-                "{} of its positions are stored, expected one for each of the plies {} to {}",
-                searched.len(),
-                row.opening_plies,
-                row.moves.len()
-            ));
-        }
-        positions.iter().find_map(|position| {
-            let fault = position_fault(row, position, game.positions().nth(position.ply.into())?)?;
-            Some(format!("ply {}: {fault}", position.ply))
-        })
-    })
+    ending_fault(&game, row.result, row.reason, rules).or_else(|| positions_fault(&game, row, positions))
 }
 
 /// What contradicts the rules of chess in a game of a match, if anything.
 pub fn match_fault(row: &MatchGameRow, rules: &Rules) -> Option<String> {
     match replayed(&row.start_fen, &row.moves) {
-        Ok(game) => match row.reason {
-            Ending::Rules(reason) => end_fault(&game, (row.result.symbol(), reason.name()), rules),
-            Ending::Forfeit(_) => {
-                let loser = game.position().side_to_move();
-                early_fault(&game, row, rules)
-                    .or_else(|| (row.result.score_for(loser) != -1).then(|| forfeit_fault(row)))
-            }
-            Ending::Adjudicated(_) => early_fault(&game, row, rules),
-        },
+        Ok(game) => ending_fault(&game, row.result, row.reason, rules),
         Err(fault) => Some(fault),
     }
 }
 
-/// Why a game cannot have been ended before the rules did.
-fn early_fault(game: &Game, row: &MatchGameRow, rules: &Rules) -> Option<String> {
-    let outcome = game.outcome(rules)?;
-    let (reason, by) = (row.reason.name(), outcome.reason.name());
-    Some(format!(
-        "it is stored as ended by {reason}, but its moves end in {} by {by}",
-        outcome.result().symbol()
-    ))
-}
-
-fn forfeit_fault(row: &MatchGameRow) -> String {
-    let (reason, result) = (row.reason.name(), GameResult::symbol(row.result));
-    format!("it is stored as {result} by {reason}, but that loses for the side to move")
+/// What contradicts the rules of chess in the way that a game is stored to have ended.
+fn ending_fault(game: &Game, result: GameResult, ending: Ending, rules: &Rules) -> Option<String> {
+    let next = game.position().side_to_move();
+    let loser = match ending {
+        Ending::Rules(reason) => return end_fault(game, (result.symbol(), reason.name()), rules),
+        Ending::Forfeit(_) => Some(next),
+        // The search of the last move decided it.
+        Ending::Adjudicated(Adjudication::Resignation) => Some(next.other()),
+        Ending::Adjudicated(Adjudication::AgreedDraw | Adjudication::Tablebase) => None,
+    };
+    if let Some(outcome) = game.outcome(rules) {
+        let (reason, by, symbol) = (ending.name(), outcome.reason.name(), outcome.result().symbol());
+        return Some(format!("it is stored as ended by {reason}, but its moves end in {symbol} by {by}"));
+    }
+    let (reason, symbol) = (ending.name(), result.symbol());
+    loser
+        .filter(|side| result.score_for(*side) != -1)
+        .map(|side| format!("it is stored as {symbol} by {reason}, but that loses for {side:?}"))
 }
 
 /// What contradicts the rules of chess in an attempt at a puzzle, if anything.
@@ -123,7 +104,7 @@ pub fn tree_fault(root: &Position, rows: &[TreeRow]) -> Option<String> {
 }
 
 /// The game of these moves; what is wrong with them if it cannot be replayed.
-fn replayed(start: &str, moves: &[u16]) -> Result<Game, String> {
+pub(crate) fn replayed(start: &str, moves: &[u16]) -> Result<Game, String> {
     Game::from_packed(start, moves).map_err(|error| match error {
         GameTextError::Start(error) => error.to_string(),
         GameTextError::Move { number, .. } => {
@@ -147,6 +128,25 @@ fn end_fault(game: &Game, (result, reason): (&str, &str), rules: &Rules) -> Opti
         before.take_back_to(ply);
         let outcome = before.outcome(rules)?;
         Some(format!("it is over at ply {ply} by {}, and goes on", outcome.reason.name()))
+    })
+}
+
+/// The rows of a game's positions against its moves, from the ply after its opening on.
+pub(crate) fn positions_fault(game: &Game, row: &GameRow, positions: &[PositionRow]) -> Option<String> {
+    let stored: Vec<u16> = positions.iter().map(|position| position.ply).collect();
+    let expected: Vec<u16> = (row.opening_plies..row.moves.len() as u16).collect();
+    if stored != expected {
+        return Some(format!(
+            "{} of its positions are stored, expected one for each of the plies {} to {}",
+            stored.len(),
+            row.opening_plies,
+            row.moves.len()
+        ));
+    }
+    let mut own = game.positions().skip(row.opening_plies.into());
+    positions.iter().find_map(|position| {
+        let fault = position_fault(row, position, own.next()?)?;
+        Some(format!("ply {}: {fault}", position.ply))
     })
 }
 
@@ -219,7 +219,7 @@ mod tests {
             moves: moves.clone(),
             opening_plies: 0,
             result: GameResult::BlackWins,
-            reason: Reason::Checkmate,
+            reason: Reason::Checkmate.into(),
         };
         let position = |(ply, played): (usize, &u16)| {
             let position = game.positions().nth(ply).expect("a ply");
@@ -238,6 +238,7 @@ mod tests {
                 net_d: 0.0,
                 simulations: 8,
                 full: true,
+                policy_surprise: 0.5,
                 result: if ply % 2 == 0 { -1 } else { 1 },
             }
         };
@@ -262,7 +263,7 @@ mod tests {
             "stored as 1/2-1/2 by checkmate, but its moves end in 0-1",
         );
         check(
-            &|row, _| row.reason = Reason::Stalemate,
+            &|row, _| row.reason = Reason::Stalemate.into(),
             "by stalemate, but its moves end in 0-1 by checkmate",
         );
         check(&|_, rows| _ = rows.remove(2), "3 of its positions are stored");
@@ -310,7 +311,7 @@ mod tests {
         assert_eq!(ended(3, crash, GameResult::WhiteWins), None);
         assert_eq!(ended(3, draw, GameResult::Draw), None);
         let fault = ended(3, crash, GameResult::BlackWins).expect("the loser is wrong");
-        assert!(fault.contains("0-1 by crash, but that loses for the side to move"), "{fault}");
+        assert!(fault.contains("0-1 by crash, but that loses for Black"), "{fault}");
         let fault = ended(4, draw, GameResult::Draw).expect("it is over");
         assert!(fault.contains("ended by agreed_draw, but its moves end in 0-1 by checkmate"), "{fault}");
         let game = Game::from_packed(&Position::initial().fen(), &packed(&MATE[..1])).expect("a game");

@@ -1,6 +1,7 @@
 //! Rows of the result tables that later stages write.
 
-use crate::board::{Ending, GameResult};
+use crate::board::{Ending, GameResult, MoveNote, PgnEval};
+use crate::param_enum;
 
 /// Evaluations in the order of moves; NaN for a move without one.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +66,117 @@ impl MatchGameRow {
         let is_digest = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_digest.then_some((digits, own))
     }
+}
+
+param_enum! {
+    /// Why a game of a PGN file was not imported.
+    pub enum Reject {
+        /// It cannot be read: a comment, tag or variation does not end, or one too many ends.
+        Syntax = "syntax",
+        /// Its tag `FEN` holds no legal position.
+        Fen = "fen",
+        /// It is not a game of standard chess.
+        Variant = "variant",
+        /// A move is not legal, or is none.
+        IllegalMove = "illegal_move",
+        /// A player passes.
+        NullMove = "null_move",
+        /// No result follows its moves.
+        NoResult = "no_result",
+        /// The result after its moves is not that of its tags, or not that of the mate or stalemate on the board.
+        OtherResult = "other_result",
+        /// It has more than 65,535 plies.
+        TooLong = "too_long",
+    }
+}
+
+/// What PGN says of an imported game besides its moves. Text is empty, and a rating 0, if it is not known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HeaderRow {
+    /// The game's number, as in `games`; the key of the table.
+    pub game: u32,
+    /// The name of the file that it comes from.
+    pub source: String,
+    /// Its number in that file, from 1, those that were not taken included.
+    pub number: u32,
+    /// The line that it begins on.
+    pub line: u32,
+    /// The tag `Event`.
+    pub event: String,
+    /// The tag `Site`; at Lichess, the address of the game.
+    pub site: String,
+    /// The tag `UTCDate` or else `Date`, as `YYYY.MM.DD`.
+    pub date: String,
+    /// The tag `Round`.
+    pub round: String,
+    /// The player of White.
+    pub white: String,
+    /// The player of Black.
+    pub black: String,
+    /// White's rating.
+    pub white_elo: u16,
+    /// Black's rating.
+    pub black_elo: u16,
+    /// The tag `TimeControl`.
+    pub time_control: String,
+    /// The tag `Termination`.
+    pub termination: String,
+    /// The code of the opening by the tag `ECO`.
+    pub eco: String,
+    /// The result that follows the moves: `1-0`, `0-1` or `1/2-1/2`.
+    pub result: String,
+    /// Seconds left on the mover's clock after each move, NaN where none is given; empty if there are none.
+    pub clocks: Scores,
+    /// The evaluation after each move in centipawns, from White's side; a mate in n moves is ±(32000 − n), and NaN stands for none.
+    /// Empty if there are none.
+    pub evals: Scores,
+}
+
+impl HeaderRow {
+    /// What is said about a move, by its index.
+    pub fn note(&self, ply: usize) -> MoveNote {
+        let figure = |scores: &Scores| scores.0.get(ply).copied().filter(|score| !score.is_nan());
+        let eval = |score: f32| {
+            let moves = Scores::MATE - score.abs();
+            if moves < Scores::MATE / 2.0 {
+                PgnEval::Mate(moves.copysign(score) as i32)
+            } else {
+                PgnEval::Centipawns(score)
+            }
+        };
+        MoveNote { clock: figure(&self.clocks), eval: figure(&self.evals).map(eval) }
+    }
+
+    /// Sets what is said about the moves.
+    pub fn set_notes(&mut self, notes: &[MoveNote]) {
+        let column = |figure: &dyn Fn(&MoveNote) -> Option<f32>| {
+            let is_empty = notes.iter().all(|note| figure(note).is_none());
+            let figures = notes.iter().map(|note| figure(note).unwrap_or(f32::NAN));
+            Scores(if is_empty { Vec::new() } else { figures.collect() })
+        };
+        self.clocks = column(&|note| note.clock);
+        self.evals = column(&|note| match note.eval? {
+            PgnEval::Centipawns(score) => Some(score),
+            PgnEval::Mate(moves) => Some((Scores::MATE - moves.abs() as f32).copysign(moves as f32)),
+        });
+    }
+}
+
+/// A game of a PGN file that was not imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectRow {
+    /// Its number among those that were not imported; the key of the table.
+    pub reject: u32,
+    /// The name of its file.
+    pub source: String,
+    /// Its number in that file, from 1.
+    pub number: u32,
+    /// The line of the fault.
+    pub line: u32,
+    /// The kind of fault; stored by name.
+    pub reason: Reject,
+    /// What was expected, and what was found.
+    pub detail: String,
 }
 
 /// One attempt at a puzzle.

@@ -12,6 +12,9 @@ pub struct Column {
     pub kind: String,
     pub(super) data_type: DataType,
     pub(super) packing: Packing,
+    /// The first version of the table that has it. Rows of older files have the default that the table declares, or the type's: no
+    /// items, no text.
+    pub(super) since: u32,
 }
 
 /// How a column's values are laid out before zstd compression; chosen by measurement on self-play games.
@@ -91,11 +94,12 @@ pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<RowFault> {
     rows.iter().enumerate().find_map(fault_at)
 }
 
-/// Declares a table: its row type, name, version, key, check and columns with their types and packing.
+/// Declares a table: its row type, name, version, key, check and columns with their types and packing. A column that the first
+/// version did not have says `since` which version it is there, `or` what its cells are in older files.
 macro_rules! table {
     (
         $row:ident is $table:literal version $version:literal, key ($($key:ident: $key_type:ty),+), check $check:path {
-            $($column:ident: $cell:ty as $packing:ident),+ $(,)?
+            $($column:ident: $cell:ty as $packing:ident $(since $since:literal $(or $default:expr)?)?),+ $(,)?
         }
     ) => {
         impl $crate::store::row::TableRow for $row {
@@ -110,6 +114,7 @@ macro_rules! table {
                     kind: <$cell as $crate::store::cell::Cell>::kind(),
                     data_type: <$cell as $crate::store::cell::Cell>::data_type(),
                     packing: $crate::store::row::Packing::$packing,
+                    since: [$($since,)? 1_u32][0],
                 }),+]
             }
 
@@ -139,13 +144,26 @@ macro_rules! table {
                     let fault = format!("`{column}` {}", cell.fault);
                     $crate::store::row::RowFault { row: cell.row, key: keys.join(", "), fault }
                 };
-                $(let mut $column = <$cell as $crate::store::cell::Cell>::cells(array(stringify!($column)))
-                    .map_err(|cell| fault(stringify!($column), cell))?
-                    .into_iter();)+
+                $(let mut $column = match batch.column_by_name(stringify!($column)) {
+                    Some(cells) => <$cell as $crate::store::cell::Cell>::cells(cells)
+                        .map_err(|cell| fault(stringify!($column), cell))?,
+                    None => table!(@missing batch $(, $since $(or $default)?)?),
+                }
+                .into_iter();)+
                 let mut row = || Some(Self { $($column: $column.next()?),+ });
                 Ok(std::iter::from_fn(&mut row).collect())
             }
         }
+    };
+    // The cells of a column that a file of an older version lacks.
+    (@missing $batch:ident, $since:literal or $default:expr) => {
+        vec![$default; $batch.num_rows()]
+    };
+    (@missing $batch:ident, $since:literal) => {
+        vec![Default::default(); $batch.num_rows()]
+    };
+    (@missing $batch:ident) => {
+        unreachable!("the reader checked the columns")
     };
 }
 pub(super) use table;

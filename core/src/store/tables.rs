@@ -1,25 +1,61 @@
 //! Declares the tables, each column once.
 
-use super::records::{MatchGameRow, PuzzleRow, Scores, TrainingRow, ValidationRow};
+use super::records::{
+    HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+};
 use super::row::table;
-use crate::board::{Ending, GameResult, Move, Reason, Side};
+use crate::board::{Ending, GameResult, Move, PgnEnd, Side};
 use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
 
 table! {
-    GameRow is "games" version 1, key (game: u32), check game_fault {
+    GameRow is "games" version 2, key (game: u32), check game_fault {
         game: u32 as Plain,
         network: String as Dictionary,
         start_fen: String as Dictionary,
         moves: Vec<u16> as Dictionary,
         opening_plies: u16 as Dictionary,
         result: GameResult as Dictionary,
-        reason: Reason as Dictionary,
+        reason: Ending as Dictionary,
     }
 }
 
 table! {
-    PositionRow is "positions" version 1, key (game: u32, ply: u16), check position_fault {
+    HeaderRow is "headers" version 1, key (game: u32), check header_fault {
+        game: u32 as Plain,
+        source: String as Dictionary,
+        number: u32 as Deltas,
+        line: u32 as Deltas,
+        event: String as Dictionary,
+        site: String as Lengths,
+        date: String as Dictionary,
+        round: String as Dictionary,
+        white: String as Dictionary,
+        black: String as Dictionary,
+        white_elo: u16 as Dictionary,
+        black_elo: u16 as Dictionary,
+        time_control: String as Dictionary,
+        termination: String as Dictionary,
+        eco: String as Dictionary,
+        result: String as Dictionary,
+        clocks: Scores as Dictionary,
+        evals: Scores as Dictionary,
+    }
+}
+
+table! {
+    RejectRow is "rejects" version 1, key (reject: u32), check unchecked {
+        reject: u32 as Deltas,
+        source: String as Dictionary,
+        number: u32 as Deltas,
+        line: u32 as Deltas,
+        reason: Reject as Dictionary,
+        detail: String as Lengths,
+    }
+}
+
+table! {
+    PositionRow is "positions" version 2, key (game: u32, ply: u16), check position_fault {
         game: u32 as Plain,
         ply: u16 as Deltas,
         fen: String as Lengths,
@@ -34,6 +70,7 @@ table! {
         net_d: f32 as ByteColumns,
         simulations: u32 as Plain,
         full: bool as Plain,
+        policy_surprise: f32 as ByteColumns since 2 or f32::NAN,
         result: i8 as Dictionary,
     }
 }
@@ -49,13 +86,13 @@ table! {
         moves: Vec<u16> as Dictionary,
         opening_plies: u16 as Dictionary,
         plies: u16 as Dictionary,
-        scores: Scores as ByteColumns,
-        depths: Vec<u16> as Dictionary,
-        seconds: Vec<f32> as ByteColumns,
+        scores: Scores as ByteColumns since 2,
+        depths: Vec<u16> as Dictionary since 2,
+        seconds: Vec<f32> as ByteColumns since 2,
         score: f64 as Dictionary,
         result: GameResult as Dictionary,
         reason: Ending as Dictionary,
-        detail: String as Dictionary,
+        detail: String as Dictionary since 2,
     }
 }
 
@@ -146,13 +183,22 @@ table! {
     }
 }
 
-/// For tables of metrics, where any value is valid.
+/// For tables in which any value is valid.
 fn unchecked<R>(_: &R) -> Option<String> {
     None
 }
 
 fn game_fault(row: &GameRow) -> Option<String> {
     unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, row.moves.len()))
+}
+
+fn header_fault(row: &HeaderRow) -> Option<String> {
+    match PgnEnd::from_symbol(&row.result) {
+        Some(PgnEnd::Result(_)) => {}
+        _ => return Some(format!("`result` is \"{}\", expected 1-0, 0-1 or 1/2-1/2", row.result)),
+    }
+    let below = row.clocks.0.iter().find(|clock| **clock < 0.0);
+    below.map(|clock| format!("`clocks` has {clock}, expected seconds"))
 }
 
 fn position_fault(row: &PositionRow) -> Option<String> {
@@ -177,7 +223,15 @@ fn position_fault(row: &PositionRow) -> Option<String> {
         .or_else(|| range_fault(0.0, "root_d", row.root_d))
         .or_else(|| range_fault(-1.0, "net_q", row.net_q))
         .or_else(|| range_fault(0.0, "net_d", row.net_d))
+        .or_else(|| surprise_fault(row.policy_surprise))
         .or_else(|| result_fault(row.result))
+}
+
+/// It is a divergence; NaN where it is not known.
+fn surprise_fault(surprise: f32) -> Option<String> {
+    let is_wrong = surprise < 0.0 || surprise.is_infinite();
+    is_wrong
+        .then(|| format!("`policy_surprise` is {surprise}, expected a finite number of at least 0, or NaN"))
 }
 
 fn line_fault(row: &LineRow) -> Option<String> {
@@ -242,7 +296,7 @@ fn match_game_fault(row: &MatchGameRow) -> Option<String> {
     }
     let lengths =
         [("scores", row.scores.0.len()), ("depths", row.depths.len()), ("seconds", row.seconds.len())];
-    let is_wrong = |(name, length): &(&str, usize)| *length != plies && (*name != "seconds" || *length != 0);
+    let is_wrong = |(_, length): &(&str, usize)| ![0, plies].contains(length);
     if let Some((name, length)) = lengths.into_iter().find(is_wrong) {
         return Some(format!("`{name}` has {length} items, but the game has {plies} plies"));
     }

@@ -54,7 +54,7 @@ fn game() -> GameRow {
         moves: vec![0x4e30, 0],
         opening_plies: 1,
         result: GameResult::BlackWins,
-        reason: Reason::Checkmate,
+        reason: Reason::Checkmate.into(),
     }
 }
 
@@ -74,6 +74,7 @@ fn position() -> PositionRow {
         net_d: 1.0,
         simulations: 70_001,
         full: true,
+        policy_surprise: 0.5,
         result: 1,
     }
 }

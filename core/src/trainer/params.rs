@@ -13,6 +13,11 @@ param_enum! {
         Sgd = "sgd",
         /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
         AdamW = "adamw",
+        /// Momentum whose steps are made orthogonal (Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks"),
+        /// for tensors with two or more axes, convolutions as matrices of their outputs; `adamw` for the others. Steps are scaled to
+        /// the size of `adamw`'s (Liu et al. 2025, "Muon is scalable for LLM training", equation 4), so learning rates and weight
+        /// decay are the same.
+        Muon = "muon",
     }
 }
 
@@ -29,6 +34,19 @@ param_enum! {
 }
 
 param_enum! {
+    /// Whether mirror images of positions, files a to h reversed, are trained on. Positions in which a side may castle have none.
+    pub enum Mirroring {
+        /// Positions as they were played.
+        None = "none",
+        /// Each drawn sample is mirrored with probability one half, as in KataGo's training.
+        Random = "random",
+        /// Each epoch has every sample twice, once as it was played and once mirrored; samples without a mirror image twice as they
+        /// were played, so that no kind of position gets more weight.
+        Both = "both",
+    }
+}
+
+param_enum! {
     /// Which statistics batch norm uses while training.
     pub enum BatchNormMode {
         /// The batch's; the running statistics are updated.
@@ -38,12 +56,73 @@ param_enum! {
     }
 }
 
+param_enum! {
+    /// Which positions are trained on, where playout cap randomisation made some searches fast.
+    pub enum TrainedPositions {
+        /// Those of full searches, each with a policy target; as in KataGo, which records no others (Wu 2020, section 3.1). So every
+        /// row of a batch has a policy target, and a game's value target counts less often.
+        Full = "full",
+        /// All; those without a policy target train the other heads.
+        All = "all",
+    }
+}
+
+param_enum! {
+    /// The result of a game that the ply cap cut off: it has none (Pardo et al. 2018, "Time limits in reinforcement learning").
+    pub enum CappedGames {
+        /// The value that the game's last search found, carried back: partial-episode bootstrapping (Pardo et al. 2018, section 3).
+        Bootstrap = "bootstrap",
+        /// A draw.
+        Draw = "draw",
+    }
+}
+
+param_enum! {
+    /// Where the optimiser's state comes from.
+    pub enum OptimizerStart {
+        /// From the training that made the net, if it used the same kind of optimiser and kept its state; else it starts empty. An
+        /// empty state makes the first updates of `adamw` as large as the learning rate, whatever the gradient.
+        Carried = "carried",
+        /// It starts empty.
+        Fresh = "fresh",
+    }
+}
+
+param_enum! {
+    /// How weights are averaged.
+    pub enum AverageKind {
+        /// An exponential moving average (Polyak & Juditsky 1992), which goes on from training to training with the optimiser's state.
+        Ema = "ema",
+        /// The plain mean over one training (stochastic weight averaging, Izmailov et al. 2018).
+        Swa = "swa",
+    }
+}
+
 params! {
-    /// The optimiser. Its state starts empty in every training step.
+    /// Averages of the weights over the updates, as Leela Chess Zero and KataGo play with. The average is the trained net, which
+    /// plays and is validated; the next training goes on from the weights themselves. Batch norm's running statistics are averaged
+    /// like weights.
+    pub struct WeightAverage {
+        /// How weights are averaged.
+        kind: AverageKind = AverageKind::Ema;
+        /// What `ema` keeps of the average in each of its steps, at most; the `n`-th step keeps (1 + n) / (10 + n) if that is less, so
+        /// that the start is soon forgotten.
+        decay: f64 = 0.99, in 0.0..=0.999_999;
+        /// Updates between two steps of the average.
+        every: u32 = 1, in 1..=1_000_000;
+        /// Updates of the training before the first step of `swa`.
+        start: u32 = 0, in 0..=100_000_000;
+    }
+}
+
+params! {
+    /// The optimiser.
     pub struct OptimizerParams {
         /// How gradients become updates.
         kind: OptimizerKind = OptimizerKind::AdamW;
-        /// Momentum of `sgd`: the share of the last step that it repeats (0.9 in AlphaZero 2018).
+        /// Where its state comes from.
+        state: OptimizerStart = OptimizerStart::Carried;
+        /// Momentum of `sgd` and `muon`: the share of the last step that it repeats (0.9 in AlphaZero 2018; 0.95 in Muon's paper).
         momentum: f64 = 0.9, in 0.0..=0.999;
         /// Whether `sgd` uses Nesterov momentum (as in Sutskever et al. 2013).
         nesterov: bool = false;
@@ -68,6 +147,9 @@ params! {
         updates: u32 = 1000, in 1..=100_000_000;
         /// Samples in a batch.
         batch: u32 = 256, in 1..=65_536;
+        /// Mirror images as further samples: without castling rights the rules do not distinguish left from right. Held-out samples
+        /// are measured as they were played.
+        mirror: Mirroring = Mirroring::None;
         /// How gradients become updates.
         optimizer: OptimizerParams = OptimizerParams::default();
         /// Learning rate; a function of the update, counted from 0. 0.001 is Adam's (Kingma & Ba 2015).
@@ -81,14 +163,25 @@ params! {
         /// Weight of the moves-left head's loss, if the net has that head: the Huber loss of plies / 20 over positions of
         /// games that were played to their end. 1 as in Leela's training configurations.
         moves_left_weight: f64 = 1.0, in 0.0..=1000.0;
+        /// Which positions are trained on.
+        positions: TrainedPositions = TrainedPositions::Full;
+        /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
+        /// policy, KL(target ‖ prior); the rest they share equally. KataGo uses 0.5 (`KataGoMethods.md`).
+        surprise_weight: f64 = 0.0, in 0.0..=1.0;
         /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
         /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
-        search_value_weight: f64 = 0.0, in 0.0..=1.0;
+        search_value_weight: f64 = 0.5, in 0.0..=1.0;
+        /// Horizon of the search's part of the value target, in plies: the mean distance of the later searches of the game whose
+        /// values it averages, less the next weighing (1 − 1/horizon) times as much as the one before. 1 takes the position's own
+        /// search alone. KataGo's short-term values have about 6, 16 and 50.
+        search_value_horizon: f64 = 1.0, in 1.0..=10_000.0;
         /// Discounted outcome: a win or loss `n` plies later counts as won or lost with probability `discount^n` and as drawn
         /// otherwise, so that a quicker win has a larger value. A departure from AlphaZero, which does not discount (1).
         discount: f64 = 1.0, in 0.9..=1.0;
-        /// Weight of the value's loss in games that only the ply cap ended. Such a game was cut off, not drawn (Pardo et al.
-        /// 2018, Time limits in reinforcement learning); less than 1 keeps many such games from pulling all values towards a draw.
+        /// The result of games that only the ply cap ended.
+        capped_games: CappedGames = CappedGames::Bootstrap;
+        /// Weight of the value's loss in games that only the ply cap ended; less than 1 keeps many such games from pulling all values
+        /// towards a draw, where they count as drawn.
         ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
         /// Folder of Syzygy tablebases, or several separated by `:`, that correct the games' results as Leela Chess Zero's
         /// rescorer does: a position gets the result of perfect play from the first position at or after it that the
@@ -104,6 +197,11 @@ params! {
         batch_norm: BatchNormMode = BatchNormMode::Batch;
         /// Precision of convolutions and dense layers.
         precision: TrainPrecision = TrainPrecision::Float32;
+        /// Averages of the weights over the updates; () for the weights as they are after the last.
+        average: Option<WeightAverage> = None;
+        /// Whether the training state is kept with the net, for trainings that start from it: the weights themselves, the
+        /// optimiser's averages and the weights' average. With `adamw` three times the size of the net.
+        keep_state: bool = true;
         /// Updates between saved training states, each with a validation.
         checkpoint_every: u32 = 100, in 1..=1_000_000;
         /// Updates in one row of the training curve, which holds their means.
@@ -137,6 +235,19 @@ fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     if params.policy_weight == 0.0 && params.value_weight == 0.0 {
         problems.push(("value_weight", "nothing would be trained: policy_weight is 0 too".to_owned()));
+    }
+    if let Some(average) = &params.average {
+        let start = if average.kind == AverageKind::Swa { average.start } else { 0 };
+        if start.saturating_add(average.every) > params.updates {
+            let updates = params.updates;
+            let message =
+                format!("nothing would be averaged: start + every must not exceed updates = {updates}");
+            problems.push(("average", message));
+        }
+        if average.kind == AverageKind::Ema && average.start > 0 {
+            problems
+                .push(("average.start", "belongs to `swa`; leave it out, or set kind to \"swa\"".to_owned()));
+        }
     }
     if params.learning_rate.max() == 0.0 {
         problems.push(("learning_rate", "nothing would be trained: it is 0 for every update".to_owned()));

@@ -9,6 +9,7 @@ mod rescore;
 mod rows;
 mod target;
 
+use std::iter::repeat_n;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -17,13 +18,14 @@ use thiserror::Error;
 use super::TrainParams;
 use crate::board::{FenError, Tablebase, TablebaseError};
 use crate::encoding::Encoding;
-use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
 
+use replay::ReplayedGame;
 use rows::Rows;
 pub use rows::Sample;
 pub(super) use rows::hash_numbers;
 use target::Targets;
+pub use target::ValueTarget;
 
 /// Games with all their positions, as stored in one part of the tables.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +121,7 @@ pub struct Samples {
     /// Corrects the games' results.
     tablebases: Option<Tablebase>,
     rows: Rows,
-    /// Rows to train on.
+    /// Rows to train on; some are in it several times, see [`TrainParams::surprise_weight`].
     training: Vec<u32>,
     /// Rows of held-out games.
     validation: Vec<u32>,
@@ -135,9 +137,15 @@ pub struct GameCounts {
     pub validation: u32,
 }
 
-/// The value target of a position `plies_left` plies before its game's end, without tablebases.
-pub fn value_target(row: &PositionRow, plies_left: usize, params: &TrainParams) -> Result<Wdl, Fault> {
-    target::value(row, None, plies_left, Targets::from_params(params))
+/// The value targets of a game's positions, without tablebases. The positions are sorted by ply.
+pub fn value_targets(
+    game: &GameRow,
+    positions: &[PositionRow],
+    params: &TrainParams,
+) -> Result<Vec<ValueTarget>, SampleError> {
+    let mut ply = 0;
+    let values = target::values(game, positions, &[], Targets::from_params(params), &mut ply);
+    values.map_err(|fault| SampleError { part: "the game".to_owned(), game: game.game, ply, fault })
 }
 
 impl Samples {
@@ -164,24 +172,25 @@ impl Samples {
             targets: self.targets,
             tablebases: self.tablebases.as_ref(),
         };
-        let replayed: Result<Vec<Rows>, SampleError> =
-            games.into_par_iter().map(|game| replay::rows(part.name, game, setup)).collect();
-        for (game, rows) in part.games.iter().zip(replayed?) {
+        let replayed: Result<Vec<ReplayedGame>, SampleError> =
+            games.into_par_iter().map(|game| replay::replay(part.name, game, setup)).collect();
+        for (game, replayed) in part.games.iter().zip(replayed?) {
             let held_out = target::is_held_out(part.name, game.game, self.targets);
-            self.append(&rows, held_out);
+            self.append(&replayed, held_out);
         }
         Ok(())
     }
 
-    fn append(&mut self, rows: &Rows, held_out: bool) {
+    fn append(&mut self, game: &ReplayedGame, held_out: bool) {
         let first = self.rows.len() as u32;
-        self.rows.append(rows);
+        self.rows.append(&game.rows);
         let numbers = first..self.rows.len() as u32;
         if held_out {
             self.validation.extend(numbers);
             self.games.validation += 1;
         } else {
-            self.training.extend(numbers);
+            let copied = numbers.zip(&game.copies);
+            self.training.extend(copied.flat_map(|(number, copies)| repeat_n(number, *copies as usize)));
             self.games.training += 1;
         }
     }
@@ -233,6 +242,12 @@ impl Samples {
     /// The `index`-th sample to train on, counted from 0 and below [`training_count`](Self::training_count).
     pub fn training_row(&self, index: usize) -> Sample<'_> {
         self.rows.sample(self.training[index] as usize)
+    }
+
+    /// The number of the row that is the `index`-th sample to train on.
+    #[cfg(test)]
+    pub(super) fn row_number(&self, index: usize) -> usize {
+        self.training[index] as usize
     }
 
     /// The `index`-th held-out sample, counted from 0 and below [`validation_count`](Self::validation_count).

@@ -23,7 +23,12 @@ pub(super) fn rows(number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<Pos
     rows_from(Game::initial(), number, moves, result)
 }
 
-fn rows_from(mut game: Game, number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
+pub(super) fn rows_from(
+    mut game: Game,
+    number: u32,
+    moves: &[Move],
+    result: i8,
+) -> (GameRow, Vec<PositionRow>) {
     let start_fen = game.position().fen();
     let mut positions = Vec::new();
     for &played in moves {
@@ -31,7 +36,7 @@ fn rows_from(mut game: Game, number: u32, moves: &[Move], result: i8) -> (GameRo
         game.play_unchecked(played);
     }
     let moves = moves.iter().map(|mv| mv.packed()).collect();
-    let (network, reason) = ("0123456789abcdef".to_owned(), Reason::Checkmate);
+    let (network, reason) = ("0123456789abcdef".to_owned(), Reason::Checkmate.into());
     let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     (GameRow { game: number, network, start_fen, moves, opening_plies: 0, result, reason }, positions)
 }
@@ -55,6 +60,7 @@ fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionR
         net_d: 0.5,
         simulations: 32,
         full: true,
+        policy_surprise: 0.5,
         result: if side == Side::White { result } else { -result },
     }
 }
@@ -102,7 +108,7 @@ pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &Tra
     samples
 }
 
-/// Parameters that hold out no games.
+/// Parameters that hold out no games and teach their results.
 pub(super) fn all_trained() -> TrainParams {
-    TrainParams { validation_fraction: 0.0, ..TrainParams::default() }
+    TrainParams { validation_fraction: 0.0, search_value_weight: 0.0, ..TrainParams::default() }
 }

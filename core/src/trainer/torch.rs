@@ -1,5 +1,6 @@
 //! Training on libtorch: losses, optimisers, updates and resumable state.
 
+mod average;
 mod batch;
 mod error;
 mod job;
@@ -11,7 +12,7 @@ mod state;
 mod update;
 
 pub use error::TrainError;
-pub use job::{TrainJob, Trained, useful_threads};
+pub use job::{CarriedState, TrainJob, Trained, useful_threads};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
 pub use run::train;
 pub use state::{check_state, updates_done};

@@ -11,7 +11,7 @@ fn quiet() -> SelfPlayParams {
         games: 4,
         shard_games: 4,
         root_noise: None,
-        gumbel_noise: 0.0,
+        gumbel_noise: Schedule::constant(0.0),
         temperature: Schedule::constant(0.0),
         opening_plies: 0,
         max_plies: 40,
@@ -59,7 +59,7 @@ fn temperature_changes_games_at_its_plies_only() {
 #[test]
 fn gumbel_noise_changes_games() {
     let quiet = with_root(RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() });
-    check_varies(&quiet, &SelfPlayParams { gumbel_noise: 1.0, ..quiet.clone() });
+    check_varies(&quiet, &SelfPlayParams { gumbel_noise: Schedule::constant(1.0), ..quiet.clone() });
 }
 
 /// The visits of the first searched position, which do not depend on later moves.
@@ -76,7 +76,7 @@ fn forced_playouts_change_the_visits_of_full_searches() {
 #[test]
 fn fast_searches_have_neither_noise_nor_forced_playouts() {
     let capped = |params| SelfPlayParams {
-        playout_cap: Some(PlayoutCap { fast_share: 1.0, fast_simulations: 11 }),
+        playout_cap: Some(PlayoutCap { fast_share: 1.0, fast_simulations: 11, ..PlayoutCap::default() }),
         ..params
     };
     let forced = with_root(RootParams { forced_playouts: 20.0, ..RootParams::default() });

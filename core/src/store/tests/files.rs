@@ -3,8 +3,11 @@
 use std::fmt::Debug;
 use std::fs;
 
+use arrow_array::{ArrayRef, RecordBatch};
+
 use super::super::{
-    GameRow, PositionRow, Provenance, StoreError, TableRow, read_entry, read_table, write_table,
+    Column, GameRow, PositionRow, Provenance, RowFault, StoreError, TableRow, read_entry, read_table,
+    write_table,
 };
 use super::{game, match_game, play_games, position, provenance, training, validation, write};
 
@@ -28,6 +31,54 @@ fn every_table_is_read_back_as_written() {
     check(&[match_game()]);
     check(&[training(1), training(2)]);
     check(&[validation(0), validation(7)]);
+}
+
+/// A position as the first version of the table had it.
+struct FirstVersion(PositionRow);
+
+impl TableRow for FirstVersion {
+    type Key = (u32, u16);
+    const TABLE: &'static str = PositionRow::TABLE;
+    const VERSION: u32 = 1;
+    const KEY: &'static [&'static str] = PositionRow::KEY;
+
+    fn columns() -> Vec<Column> {
+        PositionRow::columns().into_iter().filter(|column| column.since == 1).collect()
+    }
+
+    fn key(&self) -> Self::Key {
+        self.0.key()
+    }
+
+    fn key_text(&self) -> String {
+        self.0.key_text()
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.0.fault()
+    }
+
+    fn arrays(rows: &[Self]) -> Vec<ArrayRef> {
+        let positions: Vec<PositionRow> = rows.iter().map(|row| row.0.clone()).collect();
+        let arrays = PositionRow::columns().into_iter().zip(PositionRow::arrays(&positions));
+        arrays.filter(|(column, _)| column.since == 1).map(|(_, array)| array).collect()
+    }
+
+    fn rows(_: &RecordBatch) -> Result<Vec<Self>, RowFault> {
+        unreachable!("it is only written")
+    }
+}
+
+#[test]
+fn positions_of_the_first_version_are_read_without_the_surprise() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = write(folder.path(), "old.parquet", &[FirstVersion(position())]);
+    let read = read_entry::<PositionRow>(folder.path(), &entry).unwrap();
+    assert!(read[0].policy_surprise.is_nan());
+    assert_eq!(PositionRow { policy_surprise: position().policy_surprise, ..read[0].clone() }, position());
+    // The second version must have it.
+    let short = write(folder.path(), "short.parquet", &[position()]);
+    assert_eq!(read_entry::<PositionRow>(folder.path(), &short).unwrap(), [position()]);
 }
 
 #[test]

@@ -92,7 +92,10 @@ fn files_are_grouped_into_shards_by_their_order() {
     let file = |path: &str| FileEntry { path: path.to_owned(), rows: 0, bytes: 0, blake3: String::new() };
     let files = ["games/iteration=0001/a.parquet", "positions/a", "games/b.parquet", "positions/b"].map(file);
     let shards: Vec<_> = ShardFiles::of_iteration(&files).collect();
-    assert_eq!(shards[1], ShardFiles { games: &files[2], positions: &files[3] });
+    assert_eq!(
+        shards[1],
+        ShardFiles { games: &files[2], positions: &files[3], headers: None, rejects: None }
+    );
     assert_eq!((shards.len(), shards[0].name(), shards[1].name()), (2, "a", "b"));
     let searches: Vec<_> = SearchFiles::of_analysis(&files).collect();
     assert_eq!(searches[0], SearchFiles { lines: &files[0], trees: &files[1] });

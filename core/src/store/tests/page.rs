@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::super::{
-    GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TableRow, TrainingRow, TreeRow, ValidationRow,
+    GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow, TableRow, TrainingRow,
+    TreeRow, ValidationRow,
 };
 
 fn page() -> String {
@@ -37,6 +38,8 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     let page = page();
     check::<GameRow>(&page);
     check::<PositionRow>(&page);
+    check::<HeaderRow>(&page);
+    check::<RejectRow>(&page);
     check::<MatchGameRow>(&page);
     check::<LineRow>(&page);
     check::<TreeRow>(&page);
@@ -44,5 +47,5 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
     // The columns of `trials` depend on the sweep; `costs` are the runner's; `ratings`, `steps` and `runs` are not files.
-    assert_eq!(page.matches("\n### `").count(), 13, "the page describes no other table");
+    assert_eq!(page.matches("\n### `").count(), 15, "the page describes no other table");
 }

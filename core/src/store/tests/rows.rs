@@ -5,7 +5,7 @@ use std::fs::File;
 use super::super::row::table;
 use super::super::{GameRow, MatchGameRow, PositionRow, StoreError, TableRow, read_table, write_table};
 use super::{game, match_game, position, provenance, training, write};
-use crate::board::GameResult;
+use crate::board::{Ending, GameResult, Reason};
 
 /// Checks that writing the rows fails with `expected` at `row`.
 fn rejects<R: TableRow>(rows: &[R], row: usize, expected: &str) {
@@ -174,10 +174,80 @@ fn another_table_is_named() {
 fn a_newer_version_asks_for_a_newer_program() {
     let error = error_of(Newer { game: 1 }).to_string();
     assert!(
-        error.contains("has version 7 of the table `games`, and this dc0 knows versions up to 1"),
+        error.contains("has version 7 of the table `games`, and this dc0 knows versions up to 2"),
         "{error}"
     );
 }
+
+/// The table `matches` before its version 2, which added evaluations and faults.
+struct OldMatchGame {
+    game: u32,
+    pair: u32,
+    first: String,
+    second: String,
+    first_is_white: bool,
+    start_fen: String,
+    moves: Vec<u16>,
+    opening_plies: u16,
+    plies: u16,
+    score: f64,
+    result: GameResult,
+    reason: Ending,
+}
+
+table! {
+    OldMatchGame is "matches" version 1, key (game: u32), check unchecked {
+        game: u32 as Plain,
+        pair: u32 as Plain,
+        first: String as Dictionary,
+        second: String as Dictionary,
+        first_is_white: bool as Plain,
+        start_fen: String as Dictionary,
+        moves: Vec<u16> as Dictionary,
+        opening_plies: u16 as Dictionary,
+        plies: u16 as Dictionary,
+        score: f64 as Dictionary,
+        result: GameResult as Dictionary,
+        reason: Ending as Dictionary,
+    }
+}
+
+#[test]
+fn a_file_of_an_older_version_is_read_without_the_columns_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let MatchGameRow { first, second, start_fen, moves, opening_plies, plies, score, result, .. } =
+        match_game();
+    let (first_is_white, reason) = (match_game().first_is_white, Reason::Checkmate.into());
+    let old = OldMatchGame {
+        game: 3,
+        pair: 1,
+        first,
+        second,
+        first_is_white,
+        start_fen,
+        moves,
+        opening_plies,
+        plies,
+        score,
+        result,
+        reason,
+    };
+    write(folder.path(), "old.parquet", &[old]);
+    let (scores, depths, seconds, detail) = <_>::default();
+    let expected = MatchGameRow { game: 3, pair: 1, scores, depths, seconds, detail, reason, ..match_game() };
+    assert_eq!(read_table::<MatchGameRow>(&folder.path().join("old.parquet")).unwrap(), [expected]);
+    // A file that names the new version must have all columns.
+    write(folder.path(), "new.parquet", &[Narrow { game: 3 }]);
+    let error = read_table::<MatchGameRow>(&folder.path().join("new.parquet")).unwrap_err().to_string();
+    assert!(error.contains("`depths` is missing"), "{error}");
+}
+
+/// A table `matches` of the present version without its columns.
+struct Narrow {
+    game: u32,
+}
+
+table! { Narrow is "matches" version 2, key (game: u32), check unchecked { game: u32 as Plain } }
 
 #[test]
 fn every_wrong_column_is_named_at_once() {

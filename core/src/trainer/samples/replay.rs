@@ -2,9 +2,10 @@
 
 use super::target::{self, Targets};
 use super::{Fault, GameWithPositions, Rows, SampleError, rescore};
-use crate::board::{Game, Move, Position, Reason, Tablebase};
+use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
+use crate::trainer::TrainedPositions;
 
 /// What the samples of every game depend on.
 #[derive(Debug, Clone, Copy)]
@@ -16,11 +17,18 @@ pub(super) struct ReplaySetup<'a> {
 }
 
 /// The samples of one game.
-pub(super) fn rows(
+pub(super) struct ReplayedGame {
+    pub(super) rows: Rows,
+    /// How often each of them is trained on in an epoch.
+    pub(super) copies: Vec<u32>,
+}
+
+/// Makes the samples of one game.
+pub(super) fn replay(
     part: &str,
     game: GameWithPositions<'_>,
     setup: ReplaySetup<'_>,
-) -> Result<Rows, SampleError> {
+) -> Result<ReplayedGame, SampleError> {
     let mut replay = Replay {
         row: game.game,
         setup,
@@ -32,7 +40,10 @@ pub(super) fn rows(
     let replayed = replay.run(game.positions, &mut ply);
     let located = |fault| SampleError { part: part.to_owned(), game: game.game.game, ply, fault };
     replayed.map_err(located)?;
-    Ok(replay.rows)
+    let copies = target::copies(part, game.positions, setup.targets.surprise_weight);
+    let trained = game.positions.iter().zip(copies).filter(|(row, _)| is_trained(row, setup.targets));
+    let copies = trained.map(|(_, copies)| copies).collect();
+    Ok(ReplayedGame { rows: replay.rows, copies })
 }
 
 /// One game while it is replayed.
@@ -60,7 +71,9 @@ impl Replay<'_> {
             let played = Move::from_packed(packed).filter(is_legal).ok_or(Fault::IllegalMove { packed })?;
             if let Some(row) = rows.next_if(|row| usize::from(row.ply) == game.ply()) {
                 self.check(row, &game, packed)?;
-                self.push(row, &game)?;
+                if is_trained(row, self.setup.targets) {
+                    self.push(row, &game)?;
+                }
             }
             game.play_unchecked(played);
         }
@@ -108,19 +121,20 @@ impl Replay<'_> {
     /// Adds the value targets, which depend on how the game continued.
     fn push_values(&mut self, positions: &[PositionRow], ply: &mut usize) -> Result<(), Fault> {
         let known = rescore::carry_back(&self.known);
-        for row in positions {
-            *ply = row.ply.into();
-            let perfect = known.get(*ply).copied().flatten();
-            let plies_left = self.row.moves.len() - *ply;
-            let target = target::value(row, perfect, plies_left, self.setup.targets)?;
-            let cut_off = self.row.reason == Reason::PlyCap;
-            let has_result = !cut_off || perfect.is_some();
-            let weight = if has_result { 1.0 } else { self.setup.targets.ply_cap_weight() };
-            self.rows.wdl.push(target::weighted(target, weight));
-            self.rows.plies_left.push((!cut_off).then_some(plies_left as u16));
+        let targets = self.setup.targets;
+        let values = target::values(self.row, positions, &known, targets, ply)?;
+        let was_played_out = matches!(self.row.reason, Ending::Rules(reason) if reason != Reason::PlyCap);
+        for (row, value) in positions.iter().zip(values).filter(|(row, _)| is_trained(row, targets)) {
+            let plies_left = self.row.moves.len() as u16 - row.ply;
+            self.rows.wdl.push(value.weighted());
+            self.rows.plies_left.push(was_played_out.then_some(plies_left));
         }
         Ok(())
     }
+}
+
+fn is_trained(row: &PositionRow, targets: Targets) -> bool {
+    row.full || targets.positions == TrainedPositions::All
 }
 
 fn same<T: PartialEq + ToString>(column: &'static str, expected: &T, found: &T) -> Result<(), Fault> {

@@ -20,7 +20,7 @@ pub(in crate::trainer) struct Rows {
     pub(super) legal_ends: Vec<u64>,
     /// The value targets for the side to move, each multiplied by its weight in the loss; `[N]`.
     pub(super) wdl: Vec<Wdl>,
-    /// Moves left in each sample's game, in plies; `None` if the ply cap ended it; `[N]`.
+    /// Moves left in each sample's game, in plies; `None` if it was ended before the rules did; `[N]`.
     pub(super) plies_left: Vec<Option<u16>>,
 }
 
@@ -37,7 +37,7 @@ pub struct Sample<'a> {
     pub shares: &'a [f32],
     /// Target win, draw and loss for the side to move.
     pub wdl: Wdl,
-    /// Moves left in the game, in plies; `None` if the ply cap ended it.
+    /// Moves left in the game, in plies; `None` if it was ended before the rules did.
     pub plies_left: Option<u16>,
 }
 

@@ -1,9 +1,10 @@
 //! Policy and value targets, and which games are held out.
 
 use super::Fault;
+use crate::board::{Ending, Reason};
 use crate::network::Wdl;
-use crate::store::PositionRow;
-use crate::trainer::TrainParams;
+use crate::store::{GameRow, PositionRow};
+use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 /// How far |q| + d may exceed 1 by rounding.
 const ROUNDING: f32 = 1e-4;
@@ -11,71 +12,155 @@ const ROUNDING: f32 = 1e-4;
 /// The parameters that samples depend on; see [`TrainParams`] for their meaning.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Targets {
+    pub(super) positions: TrainedPositions,
+    pub(super) surprise_weight: f64,
     search_value_weight: f64,
+    search_value_horizon: f64,
     discount: f64,
+    capped_games: CappedGames,
     ply_cap_value_weight: f64,
     validation_fraction: f64,
 }
 
 impl Targets {
     pub(super) fn from_params(params: &TrainParams) -> Self {
-        let TrainParams { search_value_weight, discount, ply_cap_value_weight, validation_fraction, .. } =
-            *params;
-        Self { search_value_weight, discount, ply_cap_value_weight, validation_fraction }
-    }
-
-    /// The weight of a value target in a game that the ply cap ended.
-    pub(super) fn ply_cap_weight(self) -> f32 {
-        self.ply_cap_value_weight as f32
+        Self {
+            positions: params.positions,
+            surprise_weight: params.surprise_weight,
+            search_value_weight: params.search_value_weight,
+            search_value_horizon: params.search_value_horizon,
+            discount: params.discount,
+            capped_games: params.capped_games,
+            ply_cap_value_weight: params.ply_cap_value_weight,
+            validation_fraction: params.validation_fraction,
+        }
     }
 }
 
-/// The value target of a position `plies_left` plies before the game's end:
-/// `(1 − w) · discounted result + w · search`, with `w` the parameter `search_value_weight`.
+/// The value target of a position and its weight in the loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValueTarget {
+    /// Win, draw and loss for the side to move; they sum to 1.
+    pub wdl: Wdl,
+    /// Its weight in the loss.
+    pub weight: f32,
+}
+
+impl ValueTarget {
+    /// The target multiplied by its weight.
+    pub(super) fn weighted(self) -> Wdl {
+        let Self { wdl, weight } = self;
+        Wdl { win: wdl.win * weight, draw: wdl.draw * weight, loss: wdl.loss * weight }
+    }
+}
+
+/// Probabilities of a win, a draw and a loss for some side.
+#[derive(Debug, Clone, Copy)]
+struct Chances([f64; 3]);
+
+impl Chances {
+    fn of_result(result: i8) -> Self {
+        Self([
+            f64::from(u8::from(result > 0)),
+            f64::from(u8::from(result == 0)),
+            f64::from(u8::from(result < 0)),
+        ])
+    }
+
+    /// Decided only with probability `discount` for each of `plies`, else drawn.
+    fn discounted(self, plies: usize, discount: f64) -> Self {
+        let Self([win, _, loss]) = self;
+        let decided = discount.powi(plies as i32);
+        Self([win * decided, 1.0 - (win + loss) * decided, loss * decided])
+    }
+
+    /// As seen `plies` earlier, which is by the other side if they are odd.
+    fn before(self, plies: usize, discount: f64) -> Self {
+        let Self([win, draw, loss]) = self;
+        let seen = if plies.is_multiple_of(2) { self } else { Self([loss, draw, win]) };
+        seen.discounted(plies, discount)
+    }
+
+    fn mixed(self, other: Self, share: f64) -> Self {
+        Self([0, 1, 2].map(|part| (1.0 - share) * self.0[part] + share * other.0[part]))
+    }
+
+    fn to_wdl(self) -> Wdl {
+        let [win, draw, loss] = self.0;
+        Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
+    }
+}
+
+/// The value targets of a game's positions: `(1 − w) · outcome + w · search`, with `w` the parameter `search_value_weight`.
 ///
-/// The result is `perfect`, the result of perfect play, if known, else the game's.
-pub(super) fn value(
-    row: &PositionRow,
-    perfect: Option<i8>,
-    plies_left: usize,
+/// The outcome is the result of perfect play, where `known` has it for the ply; else the game's result; or in a game that the ply
+/// cap cut off, what `capped_games` says. `search` is an average of the search's values from the position on, which gives the
+/// `k`-th ply the weight `λᵏ (1 − λ)` with `λ = 1 − 1/search_value_horizon`, and the outcome what is left (the λ-return of Sutton
+/// 1988; KataGo's short-term values). Each is seen from the position's side to move and discounted by its distance in plies.
+///
+/// `ply` is left at the position reached, for errors.
+pub(super) fn values(
+    game: &GameRow,
+    positions: &[PositionRow],
+    known: &[Option<i8>],
     targets: Targets,
-) -> Result<Wdl, Fault> {
-    let result = discounted(perfect.unwrap_or(row.result), plies_left, targets.discount);
-    let weight = targets.search_value_weight;
-    if weight == 0.0 {
-        return Ok(to_wdl(result));
+    ply: &mut usize,
+) -> Result<Vec<ValueTarget>, Fault> {
+    let Targets { discount, search_value_weight: search_weight, .. } = targets;
+    let was_cut_off = game.reason == Ending::Rules(Reason::PlyCap);
+    let is_bootstrapped = was_cut_off && targets.capped_games == CappedGames::Bootstrap;
+    let later_share = 1.0 - 1.0 / targets.search_value_horizon;
+    let mut last = None;
+    let mut later: Option<(usize, Chances)> = None;
+    let mut values = Vec::with_capacity(positions.len());
+    for row in positions.iter().rev() {
+        *ply = row.ply.into();
+        let plies_left = game.moves.len() - *ply;
+        let own = if search_weight > 0.0 || is_bootstrapped { Some(search_value(row)?) } else { None };
+        let last = *last.get_or_insert((*ply, own));
+        let perfect = known.get(*ply).copied().flatten();
+        let outcome = match (perfect, last) {
+            (None, (last_ply, Some(value))) if is_bootstrapped => value.before(last_ply - *ply, discount),
+            _ => Chances::of_result(perfect.unwrap_or(row.result)).discounted(plies_left, discount),
+        };
+        let target = match own.filter(|_| search_weight > 0.0) {
+            None => outcome,
+            Some(own) => {
+                let own = at_its_distance(own, row.root_q, outcome);
+                let ahead = later.map_or((1, outcome), |(later_ply, value)| {
+                    let plies = later_ply - *ply;
+                    (plies, value.before(plies, discount))
+                });
+                let search = own.mixed(ahead.1, later_share.powi(ahead.0 as i32));
+                later = Some((*ply, search));
+                outcome.mixed(search, search_weight)
+            }
+        };
+        let counts_fully = !was_cut_off || perfect.is_some();
+        let weight = if counts_fully { 1.0 } else { targets.ply_cap_value_weight as f32 };
+        values.push(ValueTarget { wdl: target.to_wdl(), weight });
     }
-    let search = search_value(row.root_q, row.root_d)?;
-    Ok(to_wdl([0, 1, 2].map(|part| (1.0 - weight) * result[part] + weight * search[part])))
+    values.reverse();
+    Ok(values)
 }
 
-/// A value target multiplied by its weight in the loss.
-pub(super) fn weighted(target: Wdl, weight: f32) -> Wdl {
-    Wdl { win: target.win * weight, draw: target.draw * weight, loss: target.loss * weight }
+/// A search's value beside the game's outcome. A search that proved its root knows who wins but not how soon, so where the game
+/// ended the same way, the outcome, which is discounted by the plies that it took, stands for both.
+fn at_its_distance(own: Chances, root_q: f32, outcome: Chances) -> Chances {
+    let [win, _, loss] = outcome.0;
+    let agrees = (root_q == 1.0 && win > 0.0) || (root_q == -1.0 && loss > 0.0);
+    if agrees { outcome } else { own }
 }
 
-/// Win, draw and loss of a result (1, 0 or −1): decided with probability `discount^plies_left`, else drawn.
-fn discounted(result: i8, plies_left: usize, discount: f64) -> [f64; 3] {
-    let decided = discount.powi(plies_left as i32);
-    match result {
-        1 => [decided, 1.0 - decided, 0.0],
-        -1 => [0.0, 1.0 - decided, decided],
-        _ => [0.0, 1.0, 0.0],
-    }
-}
-
-/// Win, draw and loss from q = P(win) − P(loss) and d = P(draw).
-fn search_value(q: f32, d: f32) -> Result<[f64; 3], Fault> {
+/// Win, draw and loss of a search, from its root's q = P(win) − P(loss) and d = P(draw).
+fn search_value(row: &PositionRow) -> Result<Chances, Fault> {
+    let (q, d) = (row.root_q, row.root_d);
     // Written so that NaN fails too.
     if !(d >= -ROUNDING && q.abs() + d <= 1.0 + ROUNDING) {
         return Err(Fault::SearchValue { q, d });
     }
     let (q, d) = (f64::from(q), f64::from(d));
-    Ok([f64::midpoint(1.0 - d, q), d, f64::midpoint(1.0 - d, -q)])
-}
-
-fn to_wdl([win, draw, loss]: [f64; 3]) -> Wdl {
-    Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
+    Ok(Chances([f64::midpoint(1.0 - d, q), d, f64::midpoint(1.0 - d, -q)]))
 }
 
 /// The policy target normalised to sum to 1, in the order of `legal` (packed moves).
@@ -97,9 +182,40 @@ pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 validation split 1");
     hasher.update(part.as_bytes());
     hasher.update(&game.to_le_bytes());
+    unit_number(&hasher) < targets.validation_fraction
+}
+
+/// How often each of a game's positions is in the samples, by its policy surprise: with `w` the parameter `surprise_weight`,
+/// `(1 − w) + w · surprise / mean surprise of the game` times on average, rounded to a whole number by a hash of its origin.
+///
+/// After KataGo's policy surprise weighting (KataGo's `docs/KataGoMethods.md`), where the surprise is KL(target ‖ prior) and a
+/// half of the weight is given by it. Positions without a policy target keep their single copy, and so does a game without any
+/// surprise.
+pub(super) fn copies(part: &str, positions: &[PositionRow], weight: f64) -> Vec<u32> {
+    let surprises = || positions.iter().filter(|row| row.full).map(|row| f64::from(row.policy_surprise));
+    let (count, total) = (surprises().count() as f64, surprises().sum::<f64>());
+    // Also if a surprise is not known, which is not a number.
+    if !(weight > 0.0 && total > 0.0) {
+        return vec![1; positions.len()];
+    }
+    let copies_of = |row: &PositionRow| {
+        if !row.full {
+            return 1;
+        }
+        let expected = 1.0 - weight + weight * count * f64::from(row.policy_surprise) / total;
+        let mut hasher = blake3::Hasher::new_derive_key("dc0 copies by policy surprise 1");
+        hasher.update(part.as_bytes());
+        hasher.update(&row.game.to_le_bytes());
+        hasher.update(&row.ply.to_le_bytes());
+        expected as u32 + u32::from(unit_number(&hasher) < expected.fract())
+    };
+    positions.iter().map(copies_of).collect()
+}
+
+/// A number in [0, 1) from a hash.
+fn unit_number(hasher: &blake3::Hasher) -> f64 {
     let mut number = [0; 8];
     hasher.finalize_xof().fill(&mut number);
     // 53 bits are exact in f64.
-    let unit = (u64::from_le_bytes(number) >> 11) as f64 / (1u64 << 53) as f64;
-    unit < targets.validation_fraction
+    (u64::from_le_bytes(number) >> 11) as f64 / (1u64 << 53) as f64
 }

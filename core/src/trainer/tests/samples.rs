@@ -1,12 +1,14 @@
 //! Targets worked by hand, and contradictory data.
 
+use std::slice::from_ref;
+
 use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
 use crate::board::{Game, Position, Reason};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
-use crate::trainer::TrainParams;
-use crate::trainer::samples::{Fault, Part, SampleError, Samples};
+use crate::trainer::samples::{Fault, Part, SampleError, Samples, value_targets};
+use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 const FOOLS_MATE: &str = "f2f3 e7e5 g2g4 d8h4";
 const SCHOLARS_MATE: &str = "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7";
@@ -51,16 +53,16 @@ fn a_discount_turns_a_late_win_into_a_likely_draw() {
 
 #[test]
 fn games_ended_by_the_ply_cap_weigh_less_but_drawn_ones_do_not() {
-    let params = TrainParams { ply_cap_value_weight: 0.25, ..all_trained() };
+    let params = TrainParams { ply_cap_value_weight: 0.25, capped_games: CappedGames::Draw, ..all_trained() };
     let (mut game, positions) = rows(0, &uci("e2e4 e7e5"), 0);
     let first = |game: &GameRow| {
         let Wdl { win, draw, loss } =
             samples(std::slice::from_ref(game), &positions, &params).training_row(0).wdl;
         [win, draw, loss]
     };
-    game.reason = Reason::Threefold;
+    game.reason = Reason::Threefold.into();
     assert_eq!(first(&game), [0.0, 1.0, 0.0]);
-    game.reason = Reason::PlyCap;
+    game.reason = Reason::PlyCap.into();
     assert_eq!(first(&game), [0.0, 0.25, 0.0]);
 }
 
@@ -69,6 +71,99 @@ fn the_search_value_mixes_with_the_result() {
     // q = 0.25 and d = 0.5 are win 3/8, draw 1/2, loss 1/8; half of that and half of a loss.
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
     assert_eq!(wdls(FOOLS_MATE, -1, &params)[0], [0.1875, 0.25, 0.5625]);
+}
+
+/// The value targets of a game whose searches found these values for White, without draws.
+fn targets_with_searches(
+    text: &str,
+    (result, reason): (i8, Reason),
+    white_values: &[f32],
+    params: &TrainParams,
+) -> Vec<f32> {
+    let (mut game, mut positions) = rows(0, &uci(text), result);
+    game.reason = reason.into();
+    for (row, value) in positions.iter_mut().zip(white_values) {
+        (row.root_q, row.root_d) = (if row.ply % 2 == 0 { *value } else { -value }, 0.0);
+    }
+    let values = value_targets(&game, &positions, params).expect("sound rows");
+    values.iter().map(|value| value.wdl.value()).collect()
+}
+
+#[track_caller]
+fn close(found: &[f32], expected: &[f32]) {
+    let is_close = |(found, expected): (&f32, &f32)| (found - expected).abs() < 1e-6;
+    assert_eq!(found.len(), expected.len());
+    assert!(found.iter().zip(expected).all(is_close), "{found:?} is not {expected:?}");
+}
+
+#[test]
+fn a_game_cut_off_by_the_ply_cap_has_the_value_of_its_last_search() {
+    // White stands at 0.5 in the end, so Black's targets are -0.5; a draw by the rules stays one.
+    let (text, values) = ("e2e4 e7e5 g1f3 b8c6", [0.1, -0.3, 0.2, 0.5]);
+    let capped = targets_with_searches(text, (0, Reason::PlyCap), &values, &all_trained());
+    close(&capped, &[0.5, -0.5, 0.5, -0.5]);
+    let drawn = targets_with_searches(text, (0, Reason::Threefold), &values, &all_trained());
+    close(&drawn, &[0.0; 4]);
+    let params = TrainParams { discount: 0.9, ..all_trained() };
+    let discounted = targets_with_searches(text, (0, Reason::PlyCap), &values, &params);
+    close(&discounted, &[0.5 * 0.729, -0.5 * 0.81, 0.5 * 0.9, -0.5]);
+}
+
+#[test]
+fn a_horizon_averages_later_searches_with_falling_weights() {
+    // A horizon of 2 plies halves the weight from ply to ply; White wins after the last search.
+    let params = TrainParams { search_value_weight: 1.0, search_value_horizon: 2.0, ..all_trained() };
+    let found = targets_with_searches(
+        SCHOLARS_MATE,
+        (1, Reason::Checkmate),
+        &[0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.6],
+        &params,
+    );
+    // From the end: (0.6 + 1) / 2 = 0.8, (0.2 + 0.8) / 2 = 0.5, then halved; Black sees the negative.
+    close(&found, &[0.015_625, -0.031_25, 0.0625, -0.125, 0.25, -0.5, 0.8]);
+    let params = TrainParams { search_value_horizon: 1.0, ..params };
+    let own = targets_with_searches(SCHOLARS_MATE, (1, Reason::Checkmate), &[0.1; 7], &params);
+    close(&own, &[0.1, -0.1, 0.1, -0.1, 0.1, -0.1, 0.1]);
+}
+
+#[test]
+fn a_proven_win_is_discounted_like_the_result() {
+    let params = TrainParams { search_value_weight: 0.5, discount: 0.9, ..all_trained() };
+    let found = targets_with_searches("e2e4 e7e5 g2g3", (1, Reason::Checkmate), &[0.0, 0.0, 1.0], &params);
+    // One ply before the end: 0.9 for both parts, not a mixture of 0.9 and 1.
+    close(&found[2..], &[0.9]);
+}
+
+#[test]
+fn surprising_positions_are_trained_on_more_often() {
+    let (games, mut positions) = random_games(60, 40);
+    for row in &mut positions {
+        row.policy_surprise = if row.ply % 4 == 0 { 1.0 } else { 0.0 };
+    }
+    let params = TrainParams { surprise_weight: 0.5, ..all_trained() };
+    let samples = samples(&games, &positions, &params);
+    let all = positions.len() as f64;
+    assert!((samples.training_count() as f64 / all - 1.0).abs() < 0.05, "{}", samples.training_count());
+    // A quarter of the positions has half of the weight, and its share of the other half.
+    let digest = |params: &TrainParams| super::samples(&games, &positions, params).digest();
+    assert_ne!(digest(&params), digest(&all_trained()));
+    let mut copies = vec![0usize; positions.len()];
+    for index in 0..samples.training_count() {
+        copies[samples.row_number(index)] += 1;
+    }
+    let surprising: usize =
+        copies.iter().zip(&positions).filter(|(_, row)| row.ply % 4 == 0).map(|(n, _)| n).sum();
+    assert!((surprising as f64 / all - 0.625).abs() < 0.03, "{surprising} of {all}");
+}
+
+#[test]
+fn games_of_files_without_surprises_are_trained_on_evenly() {
+    let (games, mut positions) = random_games(4, 20);
+    for row in &mut positions {
+        row.policy_surprise = f32::NAN;
+    }
+    let params = TrainParams { surprise_weight: 0.5, ..all_trained() };
+    assert_eq!(samples(&games, &positions, &params).training_count(), positions.len());
 }
 
 #[test]
@@ -100,7 +195,10 @@ fn a_fast_search_gives_a_value_target_and_no_policy_target() {
     positions[1].full = false;
     positions[1].target.clear();
     positions[1].moves.clear();
-    let samples = samples(&[game], &positions, &all_trained());
+    let counted = |params: &TrainParams| samples(from_ref(&game), &positions, params).training_count();
+    assert_eq!(counted(&all_trained()), 3, "only full searches are trained on by default");
+    let params = TrainParams { positions: TrainedPositions::All, ..all_trained() };
+    let samples = samples(from_ref(&game), &positions, &params);
     let moves: Vec<usize> = (0..4).map(|index| samples.training_row(index).legal.len()).collect();
     assert_eq!(moves, [20, 0, 19, 30]);
     assert_eq!(samples.training_row(1).wdl, Wdl::WIN);
@@ -148,7 +246,7 @@ fn samples_of_every_encoding_have_the_history_of_the_game() {
 fn samples_with_another_history_have_another_digest() {
     let (games, positions) = random_games(2, 20);
     let digest = |history| {
-        let encoding = Encoding::with_history(EncodingName::Leela, Orientation::SideToMove, history);
+        let encoding = Encoding::try_new(EncodingName::Leela, Orientation::SideToMove, Some(history));
         let mut samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
         samples.add(Part { name: "part", games: &games, positions: &positions }).expect("sound rows");
         samples.digest()

@@ -2,8 +2,37 @@
 
 use tch::{Device, TchError, Tensor};
 
-use crate::encoding::{Encoding, PlaneKind};
+use crate::encoding::{Encoding, PlaneKind, PolicyIndex};
 use crate::trainer::samples::Sample;
+
+/// A sample as it is trained on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    sample: Sample<'a>,
+    /// Whether its files are reversed.
+    is_mirrored: bool,
+}
+
+impl<'a> Row<'a> {
+    /// A sample as it was played.
+    pub(super) fn played(sample: Sample<'a>) -> Self {
+        Self { sample, is_mirrored: false }
+    }
+
+    /// The mirror image of a sample; the sample itself if it has none.
+    pub(super) fn mirrored(sample: Sample<'a>, encoding: &Encoding) -> Self {
+        Self { sample, is_mirrored: encoding.can_mirror(sample.binary) }
+    }
+
+    /// What reverses the file of a square; cheaper than mirroring whole planes, few of whose bits are set.
+    fn flip(self) -> usize {
+        if self.is_mirrored { 7 } else { 0 }
+    }
+
+    fn index(self, index: PolicyIndex) -> PolicyIndex {
+        if self.is_mirrored { index.mirrored() } else { index }
+    }
+}
 
 /// One batch on the device; `L` is the largest number of legal moves of its samples.
 #[derive(Debug)]
@@ -34,27 +63,28 @@ pub(super) struct TrainingBatch {
 
 impl TrainingBatch {
     /// Copies samples to a device.
-    pub(super) fn new(samples: &[Sample<'_>], encoding: &Encoding, device: Device) -> Result<Self, TchError> {
-        let rows = samples.len() as i64;
-        let moves = samples.iter().map(|sample| sample.legal.len()).max().unwrap_or(0).max(1);
-        let tensors = PolicyColumns::new(samples, moves);
+    pub(super) fn new(batch: &[Row<'_>], encoding: &Encoding, device: Device) -> Result<Self, TchError> {
+        let rows = batch.len() as i64;
+        let samples = || batch.iter().map(|row| row.sample);
+        let moves = samples().map(|sample| sample.legal.len()).max().unwrap_or(0).max(1);
+        let tensors = PolicyColumns::new(batch, moves);
         let shape = [rows, moves as i64];
-        let wdl: Vec<f32> = samples.iter().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
-        let plies_left = |sample: &Sample<'_>| sample.plies_left.map_or(0.0, f32::from);
-        let plies_left: Vec<f32> = samples.iter().map(plies_left).collect();
-        let ended: Vec<f32> = samples.iter().map(|s| f32::from(u8::from(s.plies_left.is_some()))).collect();
+        let wdl: Vec<f32> = samples().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
+        let plies_left = |sample: Sample<'_>| sample.plies_left.map_or(0.0, f32::from);
+        let plies_left: Vec<f32> = samples().map(plies_left).collect();
+        let ended: Vec<f32> = samples().map(|s| f32::from(u8::from(s.plies_left.is_some()))).collect();
         Ok(Self {
-            planes: planes(samples, encoding)?.f_to_device(device)?,
+            planes: planes(batch, encoding)?.f_to_device(device)?,
             legal: Tensor::f_from_slice(&tensors.legal)?.f_reshape(shape)?.f_to_device(device)?,
             padding: Tensor::f_from_slice(&tensors.padding)?.f_reshape(shape)?.f_to_device(device)?,
             shares: Tensor::f_from_slice(&tensors.shares)?.f_reshape(shape)?.f_to_device(device)?,
             wdl: Tensor::f_from_slice(&wdl)?.f_reshape([rows, 3])?.f_to_device(device)?,
             plies_left: Tensor::f_from_slice(&plies_left)?.f_to_device(device)?,
             ended: Tensor::f_from_slice(&ended)?.f_to_device(device)?,
-            rows: samples.len(),
-            ended_rows: samples.iter().filter(|sample| sample.plies_left.is_some()).count(),
-            policy_rows: samples.iter().filter(|sample| !sample.legal.is_empty()).count(),
-            policy_entropy: samples.iter().map(|sample| entropy(sample.shares)).sum(),
+            rows: batch.len(),
+            ended_rows: samples().filter(|sample| sample.plies_left.is_some()).count(),
+            policy_rows: samples().filter(|sample| !sample.legal.is_empty()).count(),
+            policy_entropy: samples().map(|sample| entropy(sample.shares)).sum(),
         })
     }
 }
@@ -62,15 +92,16 @@ impl TrainingBatch {
 /// Expands bits and numbers to `[B, P, 8, 8]`.
 ///
 /// Each square's planes are contiguous, as libtorch's channels-last convolutions expect; the axes are then permuted as a view.
-fn planes(samples: &[Sample<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
+fn planes(batch: &[Row<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
     let count = encoding.planes().len();
-    let mut values = vec![0.0f32; samples.len() * 64 * count];
-    for (sample, squares) in samples.iter().zip(values.chunks_exact_mut(64 * count)) {
-        let (mut binary, mut scalars) = (sample.binary.iter(), sample.scalars.iter());
+    let mut values = vec![0.0f32; batch.len() * 64 * count];
+    for (row, squares) in batch.iter().zip(values.chunks_exact_mut(64 * count)) {
+        let (mut binary, mut scalars) = (row.sample.binary.iter(), row.sample.scalars.iter());
+        let flip = row.flip();
         for (plane, kind) in encoding.planes().iter().map(|plane| plane.kind()).enumerate() {
             match kind {
                 PlaneKind::Binary => binary.next().into_iter().for_each(|&bits| {
-                    for_each_bit(bits, |square| squares[square * count + plane] = 1.0);
+                    for_each_bit(bits, |square| squares[(square ^ flip) * count + plane] = 1.0);
                 }),
                 PlaneKind::Scalar => scalars.next().into_iter().for_each(|&scalar| {
                     squares.iter_mut().skip(plane).step_by(count).for_each(|value| *value = scalar);
@@ -78,7 +109,7 @@ fn planes(samples: &[Sample<'_>], encoding: &Encoding) -> Result<Tensor, TchErro
             }
         }
     }
-    let shape = [samples.len() as i64, 8, 8, count as i64];
+    let shape = [batch.len() as i64, 8, 8, count as i64];
     Tensor::f_from_slice(&values)?.f_reshape(shape)?.f_permute([0, 3, 1, 2])
 }
 
@@ -97,16 +128,16 @@ struct PolicyColumns {
 }
 
 impl PolicyColumns {
-    fn new(samples: &[Sample<'_>], moves: usize) -> Self {
-        let size = samples.len() * moves;
+    fn new(batch: &[Row<'_>], moves: usize) -> Self {
+        let size = batch.len() * moves;
         let mut columns = Self { legal: vec![0; size], padding: vec![true; size], shares: vec![0.0; size] };
-        for (row, sample) in samples.iter().enumerate() {
-            let filled = row * moves..row * moves + sample.legal.len();
-            for (to, index) in columns.legal[filled.clone()].iter_mut().zip(sample.legal) {
-                *to = index.get().into();
+        for (number, row) in batch.iter().enumerate() {
+            let filled = number * moves..number * moves + row.sample.legal.len();
+            for (to, index) in columns.legal[filled.clone()].iter_mut().zip(row.sample.legal) {
+                *to = row.index(*index).get().into();
             }
             columns.padding[filled.clone()].fill(false);
-            columns.shares[filled].copy_from_slice(sample.shares);
+            columns.shares[filled].copy_from_slice(row.sample.shares);
         }
         columns
     }

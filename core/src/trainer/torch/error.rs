@@ -14,7 +14,7 @@ use crate::network::torch::TorchError;
 pub enum TrainError {
     /// There is nothing to train on.
     #[error(
-        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games or a smaller validation_fraction"
+        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games or a smaller validation_fraction, or set positions to \"all\" if their searches were no policy targets"
     )]
     NoSamples {
         /// Games in all.
@@ -34,7 +34,7 @@ pub enum TrainError {
     },
     /// The samples were made with other parameters.
     #[error(
-        "the samples were made with another search_value_weight, discount, ply_cap_value_weight, tablebases or validation_fraction; build them with this training's parameters"
+        "the samples were made for other positions, targets, tablebases or another validation_fraction; build them with this training's parameters"
     )]
     OtherTargets,
     /// The training diverged. Only the last stored state is kept.

@@ -29,8 +29,19 @@ pub struct TrainJob<'a> {
     pub threads: u32,
     /// The device that the net runs on.
     pub device: Device,
-    /// The file of the training state; the caller removes it once the result is stored.
+    /// The state that the training which made `start` left, to go on from as far as the parameters say.
+    pub carried: Option<CarriedState<'a>>,
+    /// The file of the training state; the caller keeps or removes it once the result is stored.
     pub state_path: &'a Path,
+}
+
+/// The file of a finished training's state.
+#[derive(Debug, Clone, Copy)]
+pub struct CarriedState<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// Its digest.
+    pub blake3: &'a str,
 }
 
 /// The result of training.
@@ -87,7 +98,7 @@ pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
 
 /// A digest of everything that the result depends on, so that a state is never resumed by another training.
 pub(super) fn identity(job: &TrainJob<'_>) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 1");
+    let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 2");
     let Seed { run, step } = job.seed;
     // Any GPU may resume a GPU's training.
     let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };
@@ -96,6 +107,7 @@ pub(super) fn identity(job: &TrainJob<'_>) -> String {
         job.params.to_value().canonical(),
         job.start.spec.to_value().canonical(),
         job.samples.digest(),
+        job.carried.map_or_else(String::new, |carried| carried.blake3.to_owned()),
         rest,
     ];
     for text in texts {

@@ -19,6 +19,8 @@ pub struct TrainSummary {
     pub training_games: u32,
     /// Held-out games.
     pub validation_games: u32,
+    /// Updates since the optimiser's state was empty: more than `updates` if it was carried.
+    pub optimizer_updates: u64,
     /// The last row of the curve.
     pub last: TrainingRow,
     /// The last validation, if games were held out.

@@ -1,18 +1,18 @@
 //! The training loop: updates, reports, validations and stored states; it can be stopped and resumed at any update.
 
-use super::batch::TrainingBatch;
+use super::average::Average;
+use super::batch::{Row, TrainingBatch};
 use super::error::TrainError;
 use super::job::{TrainJob, Trained, check, identity, update_threads};
 use super::loss::Totals;
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, validation_row};
-use super::state::State;
+use super::state::{AverageState, OptimizerState, State};
 use super::update::{Learner, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
 use crate::network::torch::{Net, runtime};
-use crate::trainer::Sampler;
-use crate::trainer::samples::Sample;
+use crate::trainer::{AverageKind, Drawn, OptimizerStart, Sampler};
 
 /// Trains a net, from the stored state if there is one.
 ///
@@ -35,35 +35,79 @@ pub(super) struct TrainingLoop<'a> {
     identity: String,
     learner: Learner<'a>,
     sampler: Sampler,
+    average: Option<Average<'a>>,
     /// Updates done.
     done: u32,
     report: Report,
 }
 
+/// What a training begins with or goes on from.
+struct Begin {
+    net: Weights,
+    optimizer: Option<OptimizerState>,
+    average: Option<AverageState>,
+}
+
 impl<'a> TrainingLoop<'a> {
     pub(super) fn start(job: TrainJob<'a>, identity: String) -> Result<Self, TrainError> {
-        let optimizer = Optimizer::new(&job.params.optimizer);
-        let mut run = Self::new(job, identity, &job.start.weights, optimizer)?;
+        let begin = Self::begin(&job)?;
+        let mut run = Self::new(job, identity, begin)?;
         run.validate()?;
         Ok(run)
     }
 
-    pub(super) fn resume(job: TrainJob<'a>, identity: String, state: State) -> Result<Self, TrainError> {
-        let optimizer = Optimizer::from_weights(&job.params.optimizer, &state.optimizer, job.device)?;
-        let run = Self::new(job, identity, &state.net, optimizer)?;
-        Ok(Self { done: state.done, report: state.report, ..run })
+    /// The start net, and as much of the state of its own training as the parameters ask for.
+    fn begin(job: &TrainJob<'_>) -> Result<Begin, TrainError> {
+        let fresh = Begin { net: job.start.weights.clone(), optimizer: None, average: None };
+        let params = job.params;
+        let Some(carried) = job.carried.filter(|_| params.optimizer.state == OptimizerStart::Carried) else {
+            return Ok(fresh);
+        };
+        let State { net, optimizer, average, .. } = State::load_finished(carried.path)?;
+        let optimizer = Some(optimizer).filter(|optimizer| optimizer.kind == params.optimizer.kind);
+        let is_ema = params.average.as_ref().is_some_and(|average| average.kind == AverageKind::Ema);
+        // With an average, the net that was stored is not the one that was trained.
+        let (net, average) = match average {
+            Some(average) if is_ema => (net, Some(average)),
+            Some(_) if params.average.is_some() => (net, None),
+            _ => (fresh.net, None),
+        };
+        Ok(Begin { net, optimizer, average })
     }
 
-    fn new(
-        job: TrainJob<'a>,
-        identity: String,
-        weights: &Weights,
-        optimizer: Optimizer,
-    ) -> Result<Self, TrainError> {
-        let net = Net::from_weights(&job.start.spec, weights, job.device)?;
-        let learner = Learner::new(net, optimizer, job.params);
-        let sampler = Sampler::new(job.seed, job.samples.training_count(), job.params.batch);
-        Ok(Self { job, identity, learner, sampler, done: 0, report: Report::default() })
+    pub(super) fn resume(job: TrainJob<'a>, identity: String, state: State) -> Result<Self, TrainError> {
+        let State { done, net, optimizer, average, report } = state;
+        let run = Self::new(job, identity, Begin { net, optimizer: Some(optimizer), average })?;
+        Ok(Self { done, report, ..run })
+    }
+
+    fn new(job: TrainJob<'a>, identity: String, begin: Begin) -> Result<Self, TrainError> {
+        let loaded = |weights: &Weights| Net::from_weights(&job.start.spec, weights, job.device);
+        let optimizer = match begin.optimizer {
+            None => Optimizer::new(&job.params.optimizer),
+            Some(state) => {
+                Optimizer::from_weights(&job.params.optimizer, &state.tensors, state.updates, job.device)?
+            }
+        };
+        let average = match &job.params.average {
+            None => None,
+            Some(params) => {
+                let (weights, steps) = begin.average.map_or_else(
+                    || (job.start.weights.clone(), 0),
+                    |average| (average.weights, average.steps),
+                );
+                Some(Average::new(params, &loaded(&weights)?, steps)?)
+            }
+        };
+        let learner = Learner::new(loaded(&begin.net)?, optimizer, job.params);
+        let count = job.samples.training_count();
+        let sampler = Sampler::new(job.seed, count, job.params.batch, job.params.mirror);
+        Ok(Self { job, identity, learner, sampler, average, done: 0, report: Report::default() })
+    }
+
+    /// The net that the training makes: the average, if there is one.
+    fn result(&self) -> &Net {
+        self.average.as_ref().map_or(&self.learner.net, Average::net)
     }
 
     pub(super) fn finish(&mut self, observer: &dyn Observer) -> Result<(), TrainError> {
@@ -100,6 +144,9 @@ impl<'a> TrainingLoop<'a> {
             return Err(TrainError::NotFinite { update: self.done, policy_loss, value_loss, gradient_norm });
         }
         self.done += 1;
+        if let Some(average) = &mut self.average {
+            average.update(&self.learner.net.tensors, self.done);
+        }
         self.report.meter.add(&totals, gradient_norm);
         let params = self.job.params;
         if self.done.is_multiple_of(params.log_every) || self.done == params.updates {
@@ -110,10 +157,13 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn batch(&mut self, update: u32) -> Result<TrainingBatch, TrainError> {
-        let indices = self.sampler.batch(update);
-        let samples: Vec<Sample<'_>> =
-            indices.into_iter().map(|index| self.job.samples.training_row(index)).collect();
-        Ok(TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?)
+        let (samples, encoding) = (self.job.samples, self.job.samples.encoding());
+        let row = |drawn: Drawn| match samples.training_row(drawn.index) {
+            sample if drawn.is_mirrored => Row::mirrored(sample, encoding),
+            sample => Row::played(sample),
+        };
+        let rows: Vec<Row<'_>> = self.sampler.batch(update).into_iter().map(row).collect();
+        Ok(TrainingBatch::new(&rows, encoding, self.job.device)?)
     }
 
     fn report_progress(&self, observer: &dyn Observer) {
@@ -137,10 +187,10 @@ impl<'a> TrainingLoop<'a> {
         let indices: Vec<usize> = (0..count).map(|number| number * available / count).collect();
         let mut totals = Totals::default();
         for indices in indices.chunks(self.job.params.batch as usize) {
-            let samples: Vec<Sample<'_>> =
-                indices.iter().map(|&index| self.job.samples.validation_row(index)).collect();
-            let batch = TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?;
-            totals.add(&self.learner.measure(&batch)?);
+            let rows: Vec<Row<'_>> =
+                indices.iter().map(|&index| Row::played(self.job.samples.validation_row(index))).collect();
+            let batch = TrainingBatch::new(&rows, self.job.samples.encoding(), self.job.device)?;
+            totals.add(&self.learner.measure(self.result(), &batch)?);
         }
         self.report.validation.push(validation_row(self.done, &totals, self.job.params));
         Ok(())
@@ -148,14 +198,30 @@ impl<'a> TrainingLoop<'a> {
 
     /// Stores the state; a net that is not finite is an error.
     fn save(&self) -> Result<(), TrainError> {
-        let optimizer = self.learner.optimizer.to_weights()?;
-        let report = self.report.clone();
-        let state = State { done: self.done, net: self.learner.net.to_weights()?, optimizer, report };
-        check_finite(self.done.saturating_sub(1), [&state.net, &state.optimizer])?;
+        let optimizer = &self.learner.optimizer;
+        let average = match &self.average {
+            None => None,
+            Some(average) => {
+                Some(AverageState { steps: average.steps(), weights: average.net().to_weights()? })
+            }
+        };
+        let state = State {
+            done: self.done,
+            net: self.learner.net.to_weights()?,
+            optimizer: OptimizerState {
+                kind: self.job.params.optimizer.kind,
+                updates: optimizer.updates(),
+                tensors: optimizer.to_weights()?,
+            },
+            average,
+            report: self.report.clone(),
+        };
+        check_finite(self.done.saturating_sub(1), [&state.net, &state.optimizer.tensors])?;
         state.save(self.job.state_path, &self.identity)
     }
 
     pub(super) fn into_trained(self) -> Result<Trained, TrainError> {
+        let weights = self.result().to_weights()?;
         let Report { curve, validation, .. } = self.report;
         let (games, params) = (self.job.samples.games(), self.job.params);
         let summary = TrainSummary {
@@ -165,10 +231,11 @@ impl<'a> TrainingLoop<'a> {
             validation_samples: self.job.samples.validation_count() as u64,
             training_games: games.training,
             validation_games: games.validation,
+            optimizer_updates: self.learner.optimizer.updates(),
             last: *curve.last().expect("the last update ends a row of the curve"),
             validation: validation.last().copied(),
         };
-        Ok(Trained { weights: self.learner.net.to_weights()?, curve, validation, summary })
+        Ok(Trained { weights, curve, validation, summary })
     }
 }
 

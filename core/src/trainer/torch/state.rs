@@ -1,6 +1,6 @@
 //! The training state between two updates, stored so that training resumes exactly.
 //!
-//! One safetensors file: `net.*` and `optimizer.*` as 32-bit floats, and the report as 64-bit floats under `curve`,
+//! One safetensors file: `net.*`, `optimizer.*` and, if the weights are averaged, `average.*` as 32-bit floats, and the report as 64-bit floats under `curve`,
 //! `validation` and `meter`. Its metadata has one entry, `dc0`, so that equal states are equal bytes. That entry has a digest of
 //! the whole state, because a changed byte of a weight would otherwise be trained on.
 
@@ -18,9 +18,10 @@ use super::loss::Totals;
 use super::report::{Meter, Report, TrainingRow, ValidationRow};
 use crate::durable;
 use crate::network::{WeightTensor, Weights};
+use crate::trainer::OptimizerKind;
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +29,26 @@ pub(super) struct State {
     /// Updates done.
     pub(super) done: u32,
     pub(super) net: Weights,
-    pub(super) optimizer: Weights,
+    pub(super) optimizer: OptimizerState,
+    pub(super) average: Option<AverageState>,
     pub(super) report: Report,
+}
+
+/// The state of an optimiser.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OptimizerState {
+    pub(super) kind: OptimizerKind,
+    /// Updates since the state was empty.
+    pub(super) updates: u64,
+    pub(super) tensors: Weights,
+}
+
+/// The state of an average of weights.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct AverageState {
+    /// Steps that it has made.
+    pub(super) steps: u32,
+    pub(super) weights: Weights,
 }
 
 /// The contents of the file's metadata.
@@ -39,6 +58,11 @@ struct Heading {
     /// A digest of everything that the training depends on.
     identity: String,
     done: u32,
+    /// The optimiser's kind.
+    optimizer: String,
+    optimizer_updates: u64,
+    /// Steps of the weights' average, if there is one.
+    average_steps: Option<u32>,
     /// [`Self::digest_with`] the tensors.
     #[serde(default)]
     blake3: String,
@@ -51,7 +75,7 @@ impl Heading {
         &self,
         tensors: impl Iterator<Item = (&'a str, Dtype, &'a [usize], &'a [u8])>,
     ) -> String {
-        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 2");
+        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 3");
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
@@ -59,6 +83,9 @@ impl Heading {
         add(&self.version.to_le_bytes());
         add(self.identity.as_bytes());
         add(&self.done.to_le_bytes());
+        add(self.optimizer.as_bytes());
+        add(&self.optimizer_updates.to_le_bytes());
+        add(&self.average_steps.map_or(Vec::new(), |steps| steps.to_le_bytes().to_vec()));
         for (name, dtype, shape, bytes) in tensors {
             add(name.as_bytes());
             add(dtype.to_string().as_bytes());
@@ -128,9 +155,16 @@ pub fn check_state(path: &Path) -> Result<(), TrainError> {
 impl State {
     /// Writes the state whole or not at all.
     pub(super) fn save(&self, path: &Path, identity: &str) -> Result<(), TrainError> {
-        let (tensors, blake3) = (self.tensors(), String::new());
-        let mut heading =
-            Heading { version: VERSION, identity: identity.to_owned(), done: self.done, blake3 };
+        let tensors = self.tensors();
+        let mut heading = Heading {
+            version: VERSION,
+            identity: identity.to_owned(),
+            done: self.done,
+            optimizer: self.optimizer.kind.name().to_owned(),
+            optimizer_updates: self.optimizer.updates,
+            average_steps: self.average.as_ref().map(|average| average.steps),
+            blake3: String::new(),
+        };
         heading.blake3 = heading.digest_with(tensors.iter().map(|(name, tensor)| {
             (name.as_str(), tensor.dtype, tensor.shape.as_slice(), tensor.bytes.as_slice())
         }));
@@ -143,9 +177,11 @@ impl State {
     }
 
     fn tensors(&self) -> BTreeMap<String, StoredTensor> {
-        let groups = [("net", &self.net), ("optimizer", &self.optimizer)];
+        let groups = [("net", &self.net), ("optimizer", &self.optimizer.tensors)];
+        let average = self.average.iter().map(|average| ("average", &average.weights));
         let mut tensors: BTreeMap<String, StoredTensor> = groups
             .into_iter()
+            .chain(average)
             .flat_map(|(group, weights)| weights.iter().map(move |(name, tensor)| (group, name, tensor)))
             .map(|(group, name, tensor)| (format!("{group}.{name}"), StoredTensor::weights(tensor)))
             .collect();
@@ -165,6 +201,13 @@ impl State {
             }
             read => Ok(read.map(|(_, state)| state)),
         }
+    }
+
+    /// Reads the state that a finished training left.
+    pub(super) fn load_finished(path: &Path) -> Result<Self, TrainError> {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let unreadable = |source| TrainError::StateRead { path: path.to_owned(), source };
+        Self::read(path)?.map(|(_, state)| state).ok_or_else(|| unreadable(missing()))
     }
 
     fn read(path: &Path) -> Result<Option<(Heading, Self)>, TrainError> {
@@ -198,8 +241,17 @@ impl State {
         let validation = numbers(&stored, "validation")?.into_iter().map(validation_row).collect();
         let meter = numbers(&stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?;
         let report = Report { curve, validation, meter };
-        let done = heading.done;
-        Ok(Self { done, net: weights(&stored, "net.")?, optimizer: weights(&stored, "optimizer.")?, report })
+        let kind = OptimizerKind::from_name(&heading.optimizer)
+            .ok_or_else(|| format!("its optimizer \"{}\" is not known", heading.optimizer))?;
+        let tensors = weights(&stored, "optimizer.")?;
+        let average = |steps| Ok::<_, String>(AverageState { steps, weights: weights(&stored, "average.")? });
+        Ok(Self {
+            done: heading.done,
+            net: weights(&stored, "net.")?,
+            optimizer: OptimizerState { kind, updates: heading.optimizer_updates, tensors },
+            average: heading.average_steps.map(average).transpose()?,
+            report,
+        })
     }
 }
 

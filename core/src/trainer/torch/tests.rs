@@ -1,8 +1,11 @@
 //! Tests of losses, optimisers and whole trainings.
 
 mod loss;
+mod mirror;
 mod optimizer;
 mod state;
 mod training;
 
-use crate::trainer::tests::{SEED, all_trained, encoding, material, random_games, rows, samples, uci};
+use crate::trainer::tests::{
+    SEED, all_trained, encoding, material, random_games, rows, rows_from, samples, uci,
+};

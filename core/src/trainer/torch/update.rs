@@ -6,7 +6,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
 use super::loss::{LossSums, Totals};
-use super::optimizer::{Optimizer, Step};
+use super::optimizer::Optimizer;
 use crate::network::torch::{BatchNorm, Heads, Net};
 use crate::network::{TensorSpec, layout};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
@@ -64,12 +64,12 @@ impl<'a> Learner<'a> {
         Self { net, optimizer, params, trained }
     }
 
-    /// Runs the net on `[B, P, 8, 8]` in the chosen precision; the outputs are 32-bit floats.
-    fn forward(&self, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
+    /// Runs a net on `[B, P, 8, 8]` in the chosen precision; the outputs are 32-bit floats.
+    fn forward(&self, net: &Net, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
-            TrainPrecision::Float32 => self.net.forward(planes, mode),
+            TrainPrecision::Float32 => net.forward(planes, mode),
             TrainPrecision::BFloat16 => {
-                let heads = to_bfloat16(&self.net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
+                let heads = to_bfloat16(net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
                 let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);
                 Ok(Heads {
                     policy: float(heads.policy)?,
@@ -86,7 +86,7 @@ impl<'a> Learner<'a> {
             BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
             BatchNormMode::Frozen => BatchNorm::Eval,
         };
-        let sums = LossSums::new(&self.forward(&batch.planes, mode)?, batch)?;
+        let sums = LossSums::new(&self.forward(&self.net, &batch.planes, mode)?, batch)?;
         let total = sums.total(batch, self.params)?;
         let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
@@ -95,18 +95,19 @@ impl<'a> Learner<'a> {
         if let Some(max_norm) = self.params.clip_norm {
             clip(&mut gradients, &norm, max_norm);
         }
-        let step = Step { learning_rate: self.params.learning_rate.at(update), number: update + 1 };
+        let rate = self.params.learning_rate.at(update);
+        self.optimizer.begin_update();
         for (name, gradient) in self.trained.iter().zip(&gradients) {
             let weight = self.net.tensors.get_mut(name).expect("a net has the tensors of its layout");
-            self.optimizer.apply(name, weight, gradient, step);
+            self.optimizer.apply(name, weight, gradient, rate);
         }
         Ok(Pending { numbers: sums.stacked(Some(norm))? })
     }
 
-    /// Measures a batch without updating the net.
-    pub(super) fn measure(&self, batch: &TrainingBatch) -> Result<Totals, TchError> {
+    /// Measures a net on a batch.
+    pub(super) fn measure(&self, net: &Net, batch: &TrainingBatch) -> Result<Totals, TchError> {
         let _guard = tch::no_grad_guard();
-        let sums = LossSums::new(&self.forward(&batch.planes, BatchNorm::Eval)?, batch)?;
+        let sums = LossSums::new(&self.forward(net, &batch.planes, BatchNorm::Eval)?, batch)?;
         Ok(Totals::new(read(&sums.stacked(None)?)?, batch))
     }
 }

@@ -6,14 +6,14 @@ use super::{all_trained, encoding, random_games, rows, samples, uci};
 use crate::board::{GameResult, Reason};
 use crate::encoding::POLICY_SIZE;
 use crate::network::torch::Heads;
-use crate::trainer::TrainParams;
-use crate::trainer::samples::{Sample, Samples};
-use crate::trainer::torch::batch::TrainingBatch;
+use crate::trainer::samples::Samples;
+use crate::trainer::torch::batch::{Row, TrainingBatch};
 use crate::trainer::torch::loss::{LossSums, Totals};
+use crate::trainer::{TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {
-    let rows: Vec<Sample<'_>> =
-        (0..samples.training_count()).map(|index| samples.training_row(index)).collect();
+    let played = |index| Row::played(samples.training_row(index));
+    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
     TrainingBatch::new(&rows, &encoding(), Device::Cpu).expect("a batch")
 }
 
@@ -88,7 +88,7 @@ fn value_targets_of_weight_zero_give_a_scalar_head_no_loss() {
     for row in &mut positions {
         row.result = 0;
     }
-    (games[0].result, games[0].reason) = (GameResult::Draw, Reason::PlyCap);
+    (games[0].result, games[0].reason) = (GameResult::Draw, Reason::PlyCap.into());
     let params = TrainParams { ply_cap_value_weight: 0.0, ..all_trained() };
     let samples = samples(&games, &positions, &params);
     let batch = batch(&samples);
@@ -122,7 +122,8 @@ fn the_moves_left_loss_is_the_huber_loss_in_units_of_twenty_plies() {
 fn the_policy_gradient_is_policy_less_target_on_legal_moves_with_a_target() {
     let (game, mut positions) = rows(0, &uci("f2f3 e7e5 g2g4 d8h4"), -1);
     positions[2].full = false;
-    let samples = samples(&[game], &positions, &all_trained());
+    let all = TrainParams { positions: TrainedPositions::All, ..all_trained() };
+    let samples = samples(&[game], &positions, &all);
     let (batch, heads) = (batch(&samples), heads(4));
     let params = TrainParams { policy_weight: 2.0, ..TrainParams::default() };
     let total = sums(&heads, &batch).total(&batch, &params).expect("adds up");
@@ -166,7 +167,7 @@ fn planes_expand_to_the_bits_and_numbers_of_the_encoding() {
     let (games, positions) = random_games(2, 40);
     let samples = samples(&games, &positions, &all_trained());
     let planes = batch(&samples).planes;
-    assert_eq!(planes.size(), [samples.training_count() as i64, 22, 8, 8]);
+    assert_eq!(planes.size(), [samples.training_count() as i64, 20, 8, 8]);
     for row in [0, 41, samples.training_count() - 1] {
         let sample = samples.training_row(row);
         let (mut binary, mut scalars) = (sample.binary.iter(), sample.scalars.iter());
@@ -189,8 +190,8 @@ fn means_over_batches_weigh_every_sample_equally() {
     let (games, mut positions) = random_games(4, 11);
     positions.iter_mut().step_by(4).for_each(|row| row.full = false);
     let samples = samples(&games, &positions, &all_trained());
-    let rows: Vec<Sample<'_>> =
-        (0..samples.training_count()).map(|index| samples.training_row(index)).collect();
+    let played = |index| Row::played(samples.training_row(index));
+    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
     let heads = heads(rows.len());
     let totals = |from: usize, to: usize| {
         let batch = TrainingBatch::new(&rows[from..to], &encoding(), Device::Cpu).expect("a batch");

@@ -3,7 +3,7 @@
 use tch::nn::OptimizerConfig;
 use tch::{Device, Kind, Tensor, nn};
 
-use crate::trainer::torch::optimizer::{Optimizer, Step};
+use crate::trainer::torch::optimizer::{Optimizer, orthogonalized};
 use crate::trainer::{OptimizerKind, OptimizerParams};
 
 fn sgd(momentum: f64, nesterov: bool, weight_decay: f64) -> OptimizerParams {
@@ -28,12 +28,13 @@ fn weights_of_shape(
 ) -> Vec<f64> {
     let mut optimizer = Optimizer::new(params);
     let mut weight = Tensor::ones(shape, (Kind::Float, Device::Cpu));
-    let mut step = |(number, gradient): (u32, &f32)| {
+    let mut step = |gradient: &f32| {
         let gradient = Tensor::full(shape, f64::from(*gradient), (Kind::Float, Device::Cpu));
-        optimizer.apply("w", &mut weight, &gradient, Step { learning_rate, number });
+        optimizer.begin_update();
+        optimizer.apply("w", &mut weight, &gradient, learning_rate);
         weight.double_value(&[])
     };
-    (1..).zip(gradients).map(&mut step).collect()
+    gradients.iter().map(&mut step).collect()
 }
 
 fn close(found: &[f64], expected: &[f64]) {
@@ -86,7 +87,8 @@ fn agree(params: &OptimizerParams, learning_rate: f64, theirs: impl OptimizerCon
         their_optimizer.backward_step(&loss(&their_weight));
         let gradient = Tensor::run_backward(&[loss(&weight)], &[&weight], false, false).remove(0);
         let _guard = tch::no_grad_guard();
-        optimizer.apply("w", &mut weight, &gradient, Step { learning_rate, number });
+        optimizer.begin_update();
+        optimizer.apply("w", &mut weight, &gradient, learning_rate);
         let difference = (&weight - &their_weight).abs().max().double_value(&[]);
         assert!(difference < 2e-6, "step {number}: weights differ by {difference}");
     }
@@ -106,4 +108,47 @@ fn adamw_agrees_with_libtorchs_own() {
     agree(&adamw(0.1), 0.01, nn::adamw(0.9, 0.999, 0.1));
     let other = OptimizerParams { beta1: 0.5, beta2: 0.9, epsilon: 1e-3, ..adamw(0.0) };
     agree(&other, 0.01, nn::AdamW { eps: 1e-3, ..nn::adamw(0.5, 0.9, 0.0) });
+}
+
+#[test]
+fn muon_steps_along_the_singular_vectors_of_the_gradient() {
+    for shape in [[3, 7], [7, 3], [6, 6]] {
+        let numbers: Vec<f32> = (0..shape[0] * shape[1]).map(|n| ((n * n) as f32 * 1.7).sin()).collect();
+        let gradient = Tensor::from_slice(&numbers).reshape(shape);
+        let found = orthogonalized(&gradient);
+        let (left, _, right) = gradient.svd(true, true);
+        // The coefficients bring singular values between about 0.7 and 1.2 and keep the vectors.
+        let sizes = left.tr().matmul(&found).matmul(&right);
+        for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
+            let size = sizes.double_value(&[row, column]);
+            let expected = if row == column { 0.5..1.35 } else { -0.05..0.05 };
+            assert!(expected.contains(&size), "{shape:?}: {size} at {row}, {column}");
+        }
+    }
+}
+
+#[test]
+fn muon_steps_have_the_size_of_adamws() {
+    // Liu et al. 2025: a root mean square of 0.2 for each number, whatever the gradient's size and the matrix's shape.
+    for shape in [[8, 8], [16, 144], [64, 32]] {
+        for scale in [1e-3, 1e3] {
+            let gradient = (Tensor::randn(shape, (Kind::Float, Device::Cpu))) * scale;
+            let params = OptimizerParams {
+                kind: OptimizerKind::Muon,
+                weight_decay: 0.0,
+                ..OptimizerParams::default()
+            };
+            let (mut optimizer, mut weight) = (Optimizer::new(&params), gradient.zeros_like());
+            optimizer.begin_update();
+            optimizer.apply("w", &mut weight, &gradient, 0.01);
+            let size = weight.square().mean(Kind::Float).sqrt().double_value(&[]) / 0.01;
+            assert!((0.12..0.28).contains(&size), "{shape:?} {scale}: {size}");
+        }
+    }
+}
+
+#[test]
+fn muon_leaves_biases_to_adamw() {
+    let params = OptimizerParams { kind: OptimizerKind::Muon, ..OptimizerParams::default() };
+    close(&weights_of_shape(&params, 0.1, &[4.0], &[1]), &[0.9]);
 }

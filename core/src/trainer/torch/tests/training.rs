@@ -15,12 +15,12 @@ use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, TowerSpec, Valu
 use crate::params::{Schedule, Value, read};
 use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
-use crate::trainer::sampling::Sampler;
 use crate::trainer::{
-    OptimizerKind, OptimizerParams, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, train,
+    AverageKind, CappedGames, CarriedState, Drawn, Mirroring, OptimizerKind, OptimizerParams, OptimizerStart,
+    Sampler, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, WeightAverage, train,
 };
 
-fn tiny_net() -> Checkpoint {
+pub(super) fn tiny_net() -> Checkpoint {
     let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
     let value_head = ValueHeadSpec { filters: 4, hidden: 16, ..ValueHeadSpec::default() };
     let spec = NetworkSpec { tower, value_head, ..NetworkSpec::default() };
@@ -33,13 +33,40 @@ fn run_with(
     state_path: &Path,
     observer: &dyn Observer,
 ) -> Result<Trained, TrainError> {
-    let start = tiny_net();
-    let job =
-        TrainJob { params, start: &start, samples, seed: SEED, threads: 1, device: Device::Cpu, state_path };
+    let job = TrainJob {
+        params,
+        start: &tiny_net(),
+        samples,
+        seed: SEED,
+        threads: 1,
+        device: Device::Cpu,
+        carried: None,
+        state_path,
+    };
     train(job, observer)
 }
 
-fn run(params: &TrainParams, samples: &Samples) -> Trained {
+/// Goes on from the net and the state of a finished training.
+fn run_on(params: &TrainParams, samples: &Samples, before: &Trained, state: &Path, stops: &[u64]) -> Trained {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let start = Checkpoint { weights: before.weights.clone(), ..tiny_net() };
+    let job = TrainJob {
+        params,
+        start: &start,
+        samples,
+        seed: SEED,
+        threads: 1,
+        device: Device::Cpu,
+        carried: Some(CarriedState { path: state, blake3: "the state's" }),
+        state_path: &folder.path().join("state"),
+    };
+    for stop in stops {
+        train(job, &StopAfter::new(*stop)).expect_err("stops");
+    }
+    train(job, &Silent).expect("trains")
+}
+
+pub(super) fn run(params: &TrainParams, samples: &Samples) -> Trained {
     let folder = tempfile::tempdir().expect("temporary folder");
     run_with(params, samples, &folder.path().join("state"), &Silent).expect("trains")
 }
@@ -82,6 +109,7 @@ fn short(optimizer: OptimizerParams) -> TrainParams {
         validation_fraction: 0.5,
         checkpoint_every: 5,
         log_every: 4,
+        search_value_weight: 0.0,
         ..TrainParams::default()
     }
 }
@@ -91,7 +119,21 @@ fn stopping_anywhere_and_resuming_changes_no_bit() {
     let sgd = OptimizerParams { kind: OptimizerKind::Sgd, nesterov: true, ..OptimizerParams::default() };
     let (games, positions) = random_games(6, 20);
     let short_half = TrainParams { precision: TrainPrecision::BFloat16, ..short(OptimizerParams::default()) };
-    for params in [short(sgd), short(OptimizerParams::default()), short_half] {
+    let muon = OptimizerParams { kind: OptimizerKind::Muon, ..OptimizerParams::default() };
+    let swa = WeightAverage { kind: AverageKind::Swa, every: 2, start: 4, ..WeightAverage::default() };
+    let averaged = |optimizer, average| TrainParams { average: Some(average), ..short(optimizer) };
+    let mirrored = |mirror| TrainParams { mirror, ..short(OptimizerParams::default()) };
+    let all = [
+        short(sgd.clone()),
+        short(OptimizerParams::default()),
+        short_half,
+        short(muon.clone()),
+        averaged(muon, WeightAverage::default()),
+        averaged(sgd, swa),
+        mirrored(Mirroring::Random),
+        mirrored(Mirroring::Both),
+    ];
+    for params in all {
         let samples = samples(&games, &positions, &params);
         let whole = run(&params, &samples);
         assert_eq!(whole.curve.iter().map(|row| row.update).collect::<Vec<_>>(), [4, 8, 12]);
@@ -117,19 +159,20 @@ fn a_training_is_unchanged() {
     let (games, positions) = random_games(6, 20);
     let params = short(OptimizerParams::default());
     let samples = samples(&games, &positions, &params);
-    let mut sampler = Sampler::new(SEED, samples.training_count(), params.batch);
-    let drawn: Vec<Vec<usize>> = (0..params.updates).map(|update| sampler.batch(update)).collect();
-    assert_eq!(&digest(format!("{} {drawn:?}", samples.digest()).as_bytes())[..16], "6fbd37adda703fce");
+    let mut sampler = Sampler::new(SEED, samples.training_count(), params.batch, params.mirror);
+    let indices = |drawn: Vec<Drawn>| drawn.into_iter().map(|drawn| drawn.index).collect();
+    let drawn: Vec<Vec<usize>> = (0..params.updates).map(|update| indices(sampler.batch(update))).collect();
+    assert_eq!(&digest(format!("{} {drawn:?}", samples.digest()).as_bytes())[..16], "6efb4261e974bd70");
     let trained = run(&params, &samples);
     let curve = trained.curve.iter().flat_map(|row| [row.policy_loss, row.value_loss, row.gradient_norm]);
     check_close(
         curve,
-        &[3.224_629, 1.194_800, 4.081_856, 3.307_138, 1.479_255, 7.615_208, 3.212_463, 0.936_826, 3.047_069],
+        &[3.231_155, 1.114_464, 2.094_510, 3.321_144, 1.045_222, 1.537_190, 3.222_738, 0.928_580, 1.068_856],
     );
     let held_out = trained.validation.iter().flat_map(|row| [row.policy_loss, row.value_loss]);
     check_close(
         held_out,
-        &[3.202_862, 1.087_218, 3.177_006, 0.550_879, 3.167_928, 0.731_766, 3.165_623, 0.840_205],
+        &[3.188_330, 1.107_355, 3.181_156, 1.090_963, 3.183_418, 1.003_080, 3.183_891, 0.983_997],
     );
 }
 
@@ -138,6 +181,78 @@ fn check_close(found: impl Iterator<Item = f64>, expected: &[f64]) {
     let found: Vec<f64> = found.collect();
     let is_close = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-4 * other.abs();
     assert!(found.len() == expected.len() && found.iter().zip(expected).all(is_close), "found {found:?}");
+}
+
+#[test]
+fn two_trainings_with_the_state_carried_are_one_training() {
+    // Batches of the second training are drawn again, so both have the same single batch.
+    let (games, positions) = random_games(1, 16);
+    let kinds = [OptimizerKind::Sgd, OptimizerKind::AdamW, OptimizerKind::Muon];
+    for (kind, average) in kinds
+        .map(|kind| (kind, None))
+        .into_iter()
+        .chain(kinds.map(|kind| (kind, Some(WeightAverage { decay: 0.8, ..WeightAverage::default() }))))
+    {
+        let params = |updates| TrainParams {
+            updates,
+            batch: 16,
+            optimizer: OptimizerParams { kind, ..OptimizerParams::default() },
+            average: average.clone(),
+            ..all_trained()
+        };
+        let samples = samples(&games, &positions, &params(1));
+        let whole = run(&params(10), &samples);
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("state");
+        let first = run_with(&params(4), &samples, &path, &Silent).expect("trains");
+        let second = run_on(&params(6), &samples, &first, &path, &[0, 2]);
+        let far = |other: &Trained| {
+            let pairs = whole.weights.values().zip(other.weights.values());
+            let numbers = pairs.flat_map(|(a, b)| a.data.iter().zip(&b.data));
+            numbers.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        // The order of the rows within the batch differs, so sums differ in their last bits.
+        assert!(far(&second) < 2e-4, "{kind:?} {average:?}: {}", far(&second));
+        assert_eq!(second.summary.optimizer_updates, 10);
+        let fresh = OptimizerParams { state: OptimizerStart::Fresh, ..params(6).optimizer };
+        let reset = run_on(&TrainParams { optimizer: fresh, ..params(6) }, &samples, &first, &path, &[]);
+        assert_eq!(reset.summary.optimizer_updates, 6);
+        assert!(far(&reset) > 10.0 * far(&second), "{kind:?}: {} against {}", far(&reset), far(&second));
+    }
+}
+
+#[test]
+fn a_state_of_another_optimizer_is_not_carried() {
+    let (games, positions) = random_games(2, 10);
+    let params = short(OptimizerParams::default());
+    let samples = samples(&games, &positions, &params);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("state");
+    let first = run_with(&params, &samples, &path, &Silent).expect("trains");
+    let sgd = OptimizerParams { kind: OptimizerKind::Sgd, ..OptimizerParams::default() };
+    let second = run_on(&TrainParams { optimizer: sgd, ..params }, &samples, &first, &path, &[]);
+    assert_eq!(second.summary.optimizer_updates, 12);
+}
+
+#[test]
+fn averages_are_those_of_the_weights_so_far() {
+    let (games, positions) = random_games(1, 16);
+    let params = |updates, average| TrainParams { updates, batch: 16, average, ..all_trained() };
+    let samples = samples(&games, &positions, &params(1, None));
+    let along: Vec<Trained> = (1..=4).map(|updates| run(&params(updates, None), &samples)).collect();
+    let name = "stem.conv.weight";
+    let number = |trained: &Trained| f64::from(trained.weights[name].data[5]);
+    let close =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+    let swa = WeightAverage { kind: AverageKind::Swa, start: 2, ..WeightAverage::default() };
+    close(number(&run(&params(4, Some(swa)), &samples)), f64::midpoint(number(&along[2]), number(&along[3])));
+    // The n-th step, counted from 0, keeps (1 + n) / (10 + n), as long as that is below the decay.
+    let ema = WeightAverage { decay: 0.15, ..WeightAverage::default() };
+    let start = f64::from(tiny_net().weights[name].data[5]);
+    let kept = [0.1, 0.15, 0.15, 0.15];
+    let expected =
+        along.iter().zip(kept).fold(start, |mean, (net, kept)| kept * mean + (1.0 - kept) * number(net));
+    close(number(&run(&params(4, Some(ema)), &samples)), expected);
 }
 
 #[test]
@@ -195,6 +310,12 @@ fn held_out_losses_fall_where_there_is_something_to_learn() {
         let white = (material(&position) as f32 / 4.0).tanh();
         row.root_q = if position.side_to_move() == crate::board::Side::White { white } else { -white };
         row.root_d = 1.0 - row.root_q.abs();
+        // Targets are the same for both colours, which the net does not know: moves are counted as their player sees them.
+        if position.side_to_move() == crate::board::Side::Black {
+            let mut order: Vec<usize> = (0..row.moves.len()).collect();
+            order.sort_unstable_by_key(|at| row.moves[*at] ^ (56 | 56 << 6));
+            order.into_iter().zip(1..).for_each(|(at, visits)| row.target[at] = visits);
+        }
     }
     let params = TrainParams {
         updates: 200,
@@ -283,7 +404,10 @@ fn an_overflow_that_no_loss_shows_is_an_error_too() {
     let train_with = |observer: &dyn Observer| {
         let (params, start, samples, state_path) = (&params, &start, &samples, &state);
         let (seed, device) = (SEED, Device::Cpu);
-        train(TrainJob { params, start, samples, seed, threads: 1, device, state_path }, observer)
+        train(
+            TrainJob { params, start, samples, seed, threads: 1, device, carried: None, state_path },
+            observer,
+        )
     };
     let error = train_with(&Silent).expect_err("overflows");
     let (update, tensor) = (params.checkpoint_every - 1, "tower.0.bn1.running_var");
@@ -309,7 +433,7 @@ fn training_without_samples_is_an_error() {
 #[test]
 fn samples_of_another_encoding_are_rejected() {
     let absolute = crate::encoding::Encoding::new(
-        crate::encoding::EncodingName::Dc0,
+        crate::encoding::EncodingName::DummyChess,
         crate::encoding::Orientation::Absolute,
     );
     let (games, positions) = random_games(2, 5);
@@ -321,7 +445,7 @@ fn samples_of_another_encoding_are_rejected() {
     let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("rejects");
     assert_eq!(
         error.to_string(),
-        "the net's input is dc0-22 side_to_move, but the samples are encoded as dc0-22 absolute; \
+        "the net's input is dc0-20 side_to_move, but the samples are encoded as dc0-22 absolute; \
          build the samples for this net"
     );
 }
@@ -366,7 +490,7 @@ fn a_low_ply_cap_weight_keeps_values_from_collapsing_to_draws() {
     // The failure: draws dominate the buffer and the value learns their mean, while the losses fall.
     let (mut games, mut positions) = random_games(60, 40);
     for game in games.iter_mut().filter(|game| game.game % 10 != 0) {
-        (game.result, game.reason) = (GameResult::Draw, Reason::PlyCap);
+        (game.result, game.reason) = (GameResult::Draw, Reason::PlyCap.into());
     }
     positions.iter_mut().filter(|row| row.game % 10 != 0).for_each(|row| row.result = 0);
     let decided: Vec<PositionRow> = positions.iter().filter(|row| row.game % 10 == 0).cloned().collect();
@@ -376,6 +500,7 @@ fn a_low_ply_cap_weight_keeps_values_from_collapsing_to_draws() {
             batch: 64,
             learning_rate: Schedule::constant(0.003),
             ply_cap_value_weight,
+            capped_games: CappedGames::Draw,
             ..all_trained()
         };
         conviction(&run(&params, &samples(&games, &positions, &params)), &decided)

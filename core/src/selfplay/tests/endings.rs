@@ -1,0 +1,73 @@
+//! Games that end before the rules end them.
+
+use std::collections::BTreeMap;
+
+use super::{params, played_with};
+use crate::board::{Adjudication, Ending, GameResult};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::network::fake::Material;
+use crate::network::{Evaluator, EvaluatorError};
+use crate::selfplay::{GameRow, PositionRow, SelfPlayParams, SelfPlayResignation, ShardResult};
+
+fn material() -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(Box::new(Material::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove))))
+}
+
+/// Long games by an evaluator that counts pieces.
+fn games(played_through: f64) -> BTreeMap<u32, ShardResult> {
+    let resignation = SelfPlayResignation { moves: 2, value: 0.3, played_through };
+    let params = SelfPlayParams { max_plies: 200, resignation: Some(resignation), games: 20, ..params() };
+    played_with(&params, &material)
+}
+
+/// The plies after which the side that moved would have resigned, and whose moves are its last two.
+fn would_resign(rows: &[PositionRow]) -> Option<&PositionRow> {
+    let is_lost = |row: &PositionRow| row.root_q <= -0.3;
+    (2..rows.len())
+        .find(|index| is_lost(&rows[*index]) && is_lost(&rows[index - 2]))
+        .map(|index| &rows[index])
+}
+
+fn rows_of<'a>(shard: &'a ShardResult, game: &GameRow) -> Vec<&'a PositionRow> {
+    shard.positions.iter().filter(|row| row.game == game.game).collect()
+}
+
+#[test]
+fn a_side_resigns_after_two_lost_searches() {
+    let resigned = Ending::Adjudicated(Adjudication::Resignation);
+    let mut resignations = 0;
+    for shard in games(0.0).values() {
+        assert_eq!((shard.stats.resignations_tested, shard.stats.false_resignations), (0, 0));
+        for game in &shard.games {
+            let rows: Vec<PositionRow> = rows_of(shard, game).into_iter().cloned().collect();
+            let first = would_resign(&rows);
+            assert_eq!(first.is_some(), game.reason == resigned, "game {}", game.game);
+            if let Some(row) = first {
+                resignations += 1;
+                assert_eq!(usize::from(row.ply) + 1, game.moves.len(), "the game ends there");
+                assert_eq!(row.result, -1, "who resigns loses");
+                assert_ne!(game.result, GameResult::Draw);
+            }
+        }
+    }
+    assert!(resignations > 3, "{resignations} of 20 games");
+}
+
+#[test]
+fn resignations_are_tested_in_games_that_are_played_through() {
+    let (mut tested, mut wrong) = (0, 0);
+    for shard in games(1.0).values() {
+        let (mut would, mut not_lost) = (0, 0);
+        for game in &shard.games {
+            assert!(matches!(game.reason, Ending::Rules(_)));
+            let rows: Vec<PositionRow> = rows_of(shard, game).into_iter().cloned().collect();
+            if let Some(row) = would_resign(&rows) {
+                would += 1;
+                not_lost += u64::from(row.result >= 0);
+            }
+        }
+        assert_eq!((shard.stats.resignations_tested, shard.stats.false_resignations), (would, not_lost));
+        (tested, wrong) = (tested + would, wrong + not_lost);
+    }
+    assert!(tested > 3 && wrong > 0, "{wrong} of {tested}: fakes that count pieces are often wrong");
+}
