@@ -51,9 +51,10 @@ pub(crate) fn run(options: &Options) {
     let games = games(options.positions);
     println!("{} positions, one core; positions/s: median (slowest – fastest)", games.len());
     println!("{:<24} {:>6} {:>6} {:>8} {:>12}", "encoding", "planes", "bytes", "ns", "positions/s");
-    for (name, orientation) in EncodingName::ALL.into_iter().flat_map(|name| {
-        [Orientation::SideToMove, Orientation::Absolute].map(|orientation| (name, orientation))
-    }) {
+    for (name, orientation) in EncodingName::ALL
+        .into_iter()
+        .flat_map(|name| name.orientations().iter().map(move |orientation| (name, *orientation)))
+    {
         let encoding = Encoding::new(name, orientation);
         let bytes = 8 * encoding.binary_count() + 4 * encoding.scalar_count();
         let rates = Rates::measure(options.repeats, || {

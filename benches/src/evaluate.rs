@@ -24,7 +24,7 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', default_values = ["2x32", "4x64", "6x128"], value_parser = net)]
     nets: Vec<(u32, u32)>,
     /// The encoding of the nets' input.
-    #[arg(long, default_value = "dc0-22", value_parser = encoding)]
+    #[arg(long, default_value = EncodingName::Dc0.name(), value_parser = encoding)]
     encoding: EncodingName,
     /// Batch sizes.
     #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256])]

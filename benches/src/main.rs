@@ -4,6 +4,7 @@
 mod count;
 mod encode;
 mod evaluate;
+mod learning;
 mod match_statistics;
 mod one_tree;
 mod search;
@@ -21,6 +22,7 @@ enum Bench {
     Count(count::Options),
     Encode(encode::Options),
     Evaluate(evaluate::Options),
+    Learning(learning::Options),
     MatchStatistics(match_statistics::Options),
     OneTree(one_tree::Options),
     Search(search::Options),
@@ -33,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::Count(options) => count::run(&options),
         Bench::Encode(options) => encode::run(&options),
         Bench::Evaluate(options) => evaluate::run(&options),
+        Bench::Learning(options) => learning::run(&options)?,
         Bench::MatchStatistics(options) => match_statistics::run(&options),
         Bench::OneTree(options) => one_tree::run(&options),
         Bench::Search(options) => search::run(&options),

@@ -140,6 +140,7 @@ fn position(number: u32, game: &Game, stream: &mut Stream) -> PositionRow {
         net_q: root_q / 2.0,
         net_d: 0.5,
         full: game.ply().is_multiple_of(4),
+        policy_surprise: 0.0,
         result: 0,
     }
 }
@@ -152,7 +153,7 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         moves: game.moves().iter().map(|mv| mv.packed()).collect(),
         opening_plies: 0,
         result: outcome.result(),
-        reason: outcome.reason,
+        reason: outcome.reason.into(),
     }
 }
 
