@@ -117,7 +117,7 @@ struct Pipeline {
 
 const PIPELINES: &[Pipeline] = &[Pipeline {
     package: "dc0-core",
-    stages: &["board", "encoding", "network", "search", "selfplay", "store", "trainer", "arena"],
+    stages: &["board", "encoding", "network", "search", "selfplay", "store", "import", "trainer", "arena"],
     leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
 }];
 
@@ -198,6 +198,8 @@ const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("arrow_buffer", &["core/src/store"]),
     ("arrow_schema", &["core/src/store"]),
     ("parquet", &["core/src/store"]),
+    ("zstd", &["core/src/import"]),
+    ("flate2", &["core/src/import"]),
     ("polars", &["analysis/src"]),
     ("polars_io", &["analysis/src/export.rs"]),
     ("libloading", &["analysis/src/duckdb"]),

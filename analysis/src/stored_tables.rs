@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use dc0_core::store::{
-    Column, GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, StoreError, TableRow, TrainingRow,
-    TreeRow, ValidationRow, peek_table,
+    Column, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow, StoreError,
+    TableRow, TrainingRow, TreeRow, ValidationRow, peek_table,
 };
 
 /// A table stored in files.
@@ -68,10 +68,12 @@ fn stored<R: TableRow>(numbering: Numbering) -> Stored {
 }
 
 /// All stored tables.
-pub(crate) fn all() -> [Stored; 8] {
+pub(crate) fn all() -> [Stored; 10] {
     [
         stored::<GameRow>(Numbering::Folder("iteration")),
         stored::<PositionRow>(Numbering::Folder("iteration")),
+        stored::<HeaderRow>(Numbering::Folder("iteration")),
+        stored::<RejectRow>(Numbering::Folder("iteration")),
         stored::<TrainingRow>(Numbering::Name("net")),
         stored::<ValidationRow>(Numbering::Name("net")),
         stored::<MatchGameRow>(Numbering::Name("match")),

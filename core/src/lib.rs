@@ -5,6 +5,7 @@ pub mod board;
 pub mod durable;
 pub mod encoding;
 pub mod event;
+pub mod import;
 pub mod network;
 pub mod params;
 pub mod poison;

@@ -122,7 +122,7 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         moves: game.moves().iter().map(|mv| mv.packed()).collect(),
         opening_plies: 0,
         result: outcome.result(),
-        reason: outcome.reason,
+        reason: outcome.reason.into(),
     }
 }
 
@@ -144,6 +144,7 @@ fn position(number: u32, game: &Game, played: Move) -> PositionRow {
         net_d: 0.125,
         simulations: 32,
         full: true,
+        policy_surprise: 0.5,
         result: 0,
     }
 }
@@ -169,7 +170,7 @@ fn match_rows(games: &[GameRow]) -> Vec<MatchGameRow> {
         seconds: Vec::new(),
         score: f64::from(1 + game.result.score_for(first_side(game))) / 2.0,
         result: game.result,
-        reason: game.reason.into(),
+        reason: game.reason,
         detail: String::new(),
     };
     games.iter().map(row).collect()
@@ -211,7 +212,7 @@ fn check_detected(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), exp
 #[test]
 fn the_replay_detects_every_kind_of_error() {
     check_detected(&|games, _| games[0].moves[1] = 0, "game 0: ply 1: 0000 is not legal");
-    check_detected(&|games, _| games[1].reason = Reason::PlyCap, "game 1: reason: stored 'ply_cap'");
+    check_detected(&|games, _| games[1].reason = Reason::PlyCap.into(), "game 1: reason: stored 'ply_cap'");
     check_detected(&|games, _| games[0].result = GameResult::WhiteWins, "game 0: ply 0: result");
     check_detected(&|games, _| games[4].moves.truncate(1), "game 4: positions of plies that were not played");
     check_detected(&|_, rows| rows[0].fen = rows[1].fen.clone(), "game 0: ply 0: fen");

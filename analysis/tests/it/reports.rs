@@ -33,7 +33,7 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
         moves: vec![packed("e2e4"), packed("e7e5")],
         opening_plies: 0,
         result: if game == 0 { GameResult::WhiteWins } else { GameResult::Draw },
-        reason: Reason::Threefold,
+        reason: Reason::Threefold.into(),
     };
     let position = |game: u32, ply: u16| PositionRow {
         game,
@@ -50,6 +50,7 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
         net_d: 0.25,
         simulations: 8,
         full: true,
+        policy_surprise: 0.5,
         result: 0,
     };
     let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");

@@ -1,10 +1,12 @@
 //! Parsing and writing FEN.
 
+use std::fmt::Write;
+
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode};
+use shakmaty::{CastlingMode, Chess, Position as _};
 use thiserror::Error;
 
-use super::Position;
+use super::{Castling, Piece, Position, Side};
 
 /// Text that is not the FEN of a legal position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -48,6 +50,104 @@ impl Position {
 
     /// The FEN, with the en-passant square only where a capture there is legal.
     pub fn fen(&self) -> String {
-        Fen::from_position(&self.0, EnPassantMode::Legal).to_string()
+        let mut text = String::with_capacity(LONGEST);
+        self.write_placement(&mut text);
+        text.push_str(if self.side_to_move() == Side::White { " w " } else { " b " });
+        let before = text.len();
+        for (side, wing, letter) in CASTLING {
+            if self.may_castle(side, wing) {
+                text.push(letter);
+            }
+        }
+        if text.len() == before {
+            text.push('-');
+        }
+        text.push(' ');
+        match self.0.legal_ep_square() {
+            Some(square) => text.extend([square.file().char(), square.rank().char()]),
+            None => text.push('-'),
+        }
+        write!(text, " {} {}", self.halfmove_clock(), self.fullmove_number())
+            .expect("memory takes every write");
+        text
+    }
+
+    /// The first field: pieces from a8 to h1, with runs of empty squares as digits.
+    fn write_placement(&self, text: &mut String) {
+        let mut letters = [0u8; 64];
+        for (piece, [white, black]) in Piece::ALL.into_iter().zip(LETTERS) {
+            for (side, letter) in [(Side::White, white), (Side::Black, black)] {
+                let mut squares = self.pieces(side, piece);
+                while squares != 0 {
+                    letters[squares.trailing_zeros() as usize] = letter;
+                    squares &= squares - 1;
+                }
+            }
+        }
+        for (number, rank) in letters.chunks_exact(8).rev().enumerate() {
+            if number > 0 {
+                text.push('/');
+            }
+            let mut empty = 0;
+            for letter in rank {
+                if *letter == 0 {
+                    empty += 1;
+                    continue;
+                }
+                if empty > 0 {
+                    text.push(char::from(b'0' + empty));
+                    empty = 0;
+                }
+                text.push(char::from(*letter));
+            }
+            if empty > 0 {
+                text.push(char::from(b'0' + empty));
+            }
+        }
+    }
+}
+
+/// Bytes that hold nearly every FEN.
+const LONGEST: usize = 92;
+
+/// The letters of White's and Black's pieces, in the order of [`Piece::ALL`].
+const LETTERS: [[u8; 2]; 6] = [*b"Pp", *b"Nn", *b"Bb", *b"Rr", *b"Qq", *b"Kk"];
+
+/// The castling rights in the order of the third field.
+const CASTLING: [(Side, Castling, char); 4] = [
+    (Side::White, Castling::KingSide, 'K'),
+    (Side::White, Castling::QueenSide, 'Q'),
+    (Side::Black, Castling::KingSide, 'k'),
+    (Side::Black, Castling::QueenSide, 'q'),
+];
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::EnPassantMode;
+    use shakmaty::fen::Fen;
+
+    use crate::board::{Game, Position, Rules, random_opening};
+    use crate::rng::{Purpose, Seed};
+
+    #[test]
+    fn positions_are_written_as_shakmaty_writes_them() {
+        let check = |game: &Game| {
+            for position in game.positions() {
+                let expected = Fen::from_position(&position.0, EnPassantMode::Legal).to_string();
+                assert_eq!(position.fen(), expected);
+                assert_eq!(Position::from_fen(&expected).expect("a position").fen(), expected);
+            }
+        };
+        for number in 0..100 {
+            let mut stream = Seed { run: 3, step: 0 }.stream(number, Purpose::Opening);
+            check(&random_opening(number as u32 * 2, &Rules { max_plies: 512 }, &mut stream));
+        }
+        let fens = [
+            "4k3/8/8/8/4p3/8/3P4/4K3 w - - 99 1234 moves d2d4",
+            "r3k2r/8/8/8/8/8/8/R3K2R b Qk - 0 1 moves e8g8",
+        ];
+        for text in &fens {
+            check(&Game::from_text(text).expect("a game"));
+        }
     }
 }

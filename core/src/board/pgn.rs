@@ -53,9 +53,14 @@ impl PgnWriter {
         writer
     }
 
-    /// Adds a tag; control characters are removed from its value.
+    /// Adds a tag, or replaces the one of this name; control characters are removed from its value.
     pub fn tag(&mut self, name: &str, value: &str) {
-        self.tags.push(format!("[{name} \"{}\"]\n", escaped(value)));
+        let tag = format!("[{name} \"{}\"]\n", escaped(value));
+        let before = format!("[{name} ");
+        match self.tags.iter_mut().find(|known| known.starts_with(&before)) {
+            Some(known) => *known = tag,
+            None => self.tags.push(tag),
+        }
     }
 
     /// Adds a legal move with a comment on it.

@@ -1,10 +1,17 @@
-//! Games read from PGN: the moves that were played. Comments, variations and glyphs are skipped.
+//! Games read from PGN (Edwards 1994): tags, moves, and what comments say about clocks and evaluations. Variations and glyphs are
+//! skipped.
 
-use std::iter::Peekable;
-use std::str::CharIndices;
+use shakmaty::san::San;
 
+use super::moves::Move;
+use super::pgn_comment::MoveNote;
+use super::pgn_tokens::{Kind, Token, Tokens};
+use super::position::pack;
 use super::text_file::{TextFileError, TextProblem, decoded, quoted};
-use super::{Game, Position};
+use super::{Game, GameResult, Position};
+
+/// The most bytes of a tag.
+const MAX_TAG: usize = 4096;
 
 /// A game of a PGN file.
 #[derive(Debug, Clone)]
@@ -20,273 +27,335 @@ pub struct PgnGame {
 /// Parses the games of a file up to `plies` each; moves after them are not looked at. A file without games is an error.
 pub fn read_pgn(file: &str, content: &[u8], plies: Option<usize>) -> Result<Vec<PgnGame>, TextFileError> {
     let text = decoded(file, content)?;
-    let mut reader = Reader::new(plies);
-    for token in Tokens::new(&text) {
-        reader.take(token);
+    let mut reader = PgnReader::new(text.as_bytes(), 1);
+    reader.plies = plies;
+    let (mut games, mut problems) = (Vec::new(), Vec::new());
+    while let Some(record) = reader.next_game(&|_| true) {
+        let number = games.len() + 1;
+        if let Some(PgnFault { line, message, .. }) = &record.fault {
+            let message = format!("game {number}{}: {message}", record.players());
+            problems.push(TextProblem { line: *line, message });
+        }
+        games.push(PgnGame { line: record.line, number, game: record.game });
     }
-    reader.end_game();
-    TextFileError::check(file, reader.problems)?;
-    if reader.games.is_empty() {
+    TextFileError::check(file, problems)?;
+    if games.is_empty() {
         return Err(TextFileError::of_file(
             file,
             "has no games; expected PGN, such as \"1. e4 e5 2. Nf3 *\"",
         ));
     }
-    Ok(reader.games)
+    Ok(games)
 }
 
-/// A part of PGN, with its line.
+/// The tags of a game in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PgnTags(Vec<(String, String)>);
+
+impl PgnTags {
+    /// The value of a tag; empty if the game does not have it, or has `?` for unknown.
+    pub fn get(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
+        if found == "?" { "" } else { found }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What is wrong with a game, so that it cannot be read to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PgnFault {
+    /// The kind of fault.
+    pub kind: PgnFaultKind,
+    /// The line, from 1.
+    pub line: usize,
+    /// What was expected, and what was found.
+    pub message: String,
+}
+
+/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Token<'a> {
-    line: usize,
-    kind: Kind<'a>,
+pub enum PgnFaultKind {
+    /// A comment, tag or variation that does not end, or one too many ends.
+    Syntax,
+    /// The tag `FEN` holds no legal position.
+    Fen,
+    /// It is not a game of standard chess.
+    Variant,
+    /// A move is not legal, or is none.
+    Move,
+    /// A player passes.
+    NullMove,
 }
 
+/// What ends the moves of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind<'a> {
-    /// What is between brackets.
-    Tag(&'a str),
-    /// The start of a variation.
-    Open,
-    /// The end of a variation.
-    Close,
-    /// A move, a number, a glyph or a result.
-    Word(&'a str),
-    /// A comment or a tag that does not end.
-    NoEnd(&'static str),
+pub enum PgnEnd {
+    /// A result.
+    Result(GameResult),
+    /// `*`: the result is not known.
+    Unknown,
 }
 
-/// Splits a file into tokens, without comments.
-struct Tokens<'a> {
-    text: &'a str,
-    letters: Peekable<CharIndices<'a>>,
-    line: usize,
-    is_line_start: bool,
-}
-
-impl<'a> Tokens<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, letters: text.char_indices().peekable(), line: 1, is_line_start: true }
-    }
-
-    fn next_letter(&mut self) -> Option<(usize, char)> {
-        let (at, letter) = self.letters.next()?;
-        self.is_line_start = letter == '\n';
-        self.line += usize::from(letter == '\n');
-        Some((at, letter))
-    }
-
-    /// Reads up to and including a letter; the text before it, or `None` if the file ends first.
-    fn up_to(&mut self, start: usize, end: char) -> Option<&'a str> {
-        while let Some((at, letter)) = self.next_letter() {
-            if letter == end {
-                return Some(&self.text[start..at]);
-            }
-        }
-        None
-    }
-
-    /// The content of a tag: up to the bracket that is not in quotes; `None` if the line ends first.
-    fn tag(&mut self, start: usize) -> Option<&'a str> {
-        let (mut is_quoted, mut is_escaped) = (false, false);
-        while let Some((at, letter)) = self.letters.next_if(|(_, letter)| *letter != '\n') {
-            match letter {
-                ']' if !is_quoted => return Some(&self.text[start..at]),
-                '"' if !is_escaped => is_quoted = !is_quoted,
-                _ => {}
-            }
-            is_escaped = letter == '\\' && !is_escaped;
-        }
-        None
-    }
-
-    fn word(&mut self, start: usize) -> &'a str {
-        let is_part = |letter: char| !letter.is_whitespace() && !"{}()[];".contains(letter);
-        let mut end = self.text.len();
-        while let Some((at, letter)) = self.letters.peek().copied() {
-            if !is_part(letter) {
-                end = at;
-                break;
-            }
-            self.next_letter();
-        }
-        &self.text[start..end]
+impl PgnEnd {
+    /// From what PGN writes after the last move, and in the tag `Result`.
+    pub fn from_symbol(symbol: &str) -> Option<Self> {
+        Some(match symbol {
+            "1-0" => Self::Result(GameResult::WhiteWins),
+            "0-1" => Self::Result(GameResult::BlackWins),
+            "1/2-1/2" | "1/2" => Self::Result(GameResult::Draw),
+            "*" => Self::Unknown,
+            _ => return None,
+        })
     }
 }
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+/// A game as it was read.
+#[derive(Debug, Clone)]
+pub struct PgnRecord {
+    /// The line that it begins on.
+    pub line: usize,
+    /// Its tags.
+    pub tags: PgnTags,
+    /// The moves from its start, as many as were read.
+    pub game: Game,
+    /// What is said about each move.
+    pub notes: Vec<MoveNote>,
+    /// What ends its moves; `None` if the next game or the end of the text does.
+    pub end: Option<PgnEnd>,
+    /// Why the rest of it was not read.
+    pub fault: Option<PgnFault>,
+}
 
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            let (line, is_line_start) = (self.line, self.is_line_start);
-            let (at, letter) = self.next_letter()?;
-            let kind = match letter {
-                letter if letter.is_whitespace() => continue,
-                '%' if is_line_start => {
-                    self.up_to(at, '\n');
-                    continue;
-                }
-                ';' => {
-                    self.up_to(at, '\n');
-                    continue;
-                }
-                '{' => match self.up_to(at, '}') {
-                    Some(_) => continue,
-                    None => Kind::NoEnd("a comment that begins here does not end; expected a }"),
-                },
-                '[' => self.tag(at + 1).map_or(
-                    Kind::NoEnd("a tag does not end on its line; expected one such as [White \"name\"]"),
-                    Kind::Tag,
-                ),
-                '(' => Kind::Open,
-                ')' => Kind::Close,
-                '}' | ']' => Kind::Word(&self.text[at..=at]),
-                _ => Kind::Word(self.word(at)),
-            };
-            return Some(Token { line, kind });
+impl PgnRecord {
+    fn new(line: usize) -> Self {
+        let (tags, notes) = (PgnTags::default(), Vec::new());
+        Self { line, tags, game: Game::initial(), notes, end: None, fault: None }
+    }
+
+    /// The players for messages, if they are known.
+    fn players(&self) -> String {
+        match (self.tags.get("White"), self.tags.get("Black")) {
+            ("", "") => String::new(),
+            (white, black) => format!(" ({} – {})", short(white), short(black)),
         }
+    }
+
+    /// Records a fault; only the first counts.
+    fn fail(&mut self, kind: PgnFaultKind, line: usize, message: impl Into<String>) {
+        self.fault.get_or_insert_with(|| PgnFault { kind, line, message: message.into() });
     }
 }
 
-/// The game that is read.
-struct Current {
-    line: usize,
-    white: String,
-    black: String,
-    game: Game,
+/// Reads the games of a text one after the other.
+#[derive(Debug, Clone)]
+pub struct PgnReader<'a> {
+    tokens: Tokens<'a>,
+    /// The token with which the next game begins.
+    ahead: Option<Token<'a>>,
+    /// The most moves to read of a game.
+    plies: Option<usize>,
+}
+
+/// Where in a game the reader is.
+struct Progress {
+    record: PgnRecord,
     /// Whether moves or a result followed the tags.
     has_moves: bool,
-    /// Whether the rest of the game cannot be read, or is not needed.
-    is_skipped: bool,
+    /// Whether the moves are read.
+    is_wanted: bool,
     /// The lines on which the open variations begin.
     variations: Vec<usize>,
 }
 
-/// Collects games and problems.
-struct Reader {
-    plies: Option<usize>,
-    current: Option<Current>,
-    count: usize,
-    games: Vec<PgnGame>,
-    problems: Vec<TextProblem>,
+impl<'a> PgnReader<'a> {
+    /// A reader of a text whose first line has this number.
+    pub fn new(text: &'a [u8], line: usize) -> Self {
+        Self { tokens: Tokens::new(text, line), ahead: None, plies: None }
+    }
+
+    /// The next game; `None` at the end of the text. Moves are read only of games whose tags are `wanted`.
+    pub fn next_game(&mut self, wanted: &dyn Fn(&PgnTags) -> bool) -> Option<PgnRecord> {
+        let mut progress: Option<Progress> = None;
+        while let Some(token) = self.ahead.take().or_else(|| self.tokens.next()) {
+            // A comment between two games belongs to neither.
+            if progress.is_none() && matches!(token.kind, Kind::Comment(_)) {
+                continue;
+            }
+            let current = progress.get_or_insert_with(|| Progress::new(token.line));
+            if matches!(token.kind, Kind::Tag(_)) && current.has_moves {
+                self.ahead = Some(token);
+                break;
+            }
+            current.take(token, self.plies, wanted);
+            if current.record.end.is_some() {
+                break;
+            }
+        }
+        progress.map(Progress::finish)
+    }
 }
 
-impl Reader {
-    fn new(plies: Option<usize>) -> Self {
-        Self { plies, current: None, count: 0, games: Vec::new(), problems: Vec::new() }
+impl Progress {
+    fn new(line: usize) -> Self {
+        Self { record: PgnRecord::new(line), has_moves: false, is_wanted: true, variations: Vec::new() }
     }
 
-    fn take(&mut self, Token { line, kind }: Token<'_>) {
+    fn finish(mut self) -> PgnRecord {
+        if let Some(line) = self.variations.first() {
+            let message = "a variation that begins here does not end; expected a )";
+            self.record.fail(PgnFaultKind::Syntax, *line, message);
+        }
+        self.record
+    }
+
+    fn take(
+        &mut self,
+        Token { line, kind }: Token<'_>,
+        plies: Option<usize>,
+        wanted: &dyn Fn(&PgnTags) -> bool,
+    ) {
+        if matches!(kind, Kind::Open | Kind::Close | Kind::Word(_)) && !self.has_moves {
+            self.has_moves = true;
+            self.is_wanted = wanted(&self.record.tags);
+        }
         match kind {
             Kind::Tag(content) => self.tag(line, content),
-            Kind::Open => self.current(line).variations.push(line),
-            Kind::Close => {
-                if self.current(line).variations.pop().is_none() {
-                    self.problem(line, "a ) without a ( before it");
+            Kind::Comment(content) if self.variations.is_empty() => {
+                if let Some(note) = self.record.notes.last_mut() {
+                    note.read(content);
                 }
             }
-            Kind::Word(word) => self.word(line, word),
-            Kind::NoEnd(message) => {
-                self.current(line);
-                self.problem(line, message);
+            Kind::Open => self.variations.push(line),
+            Kind::Close => {
+                if self.variations.pop().is_none() {
+                    self.record.fail(PgnFaultKind::Syntax, line, "a ) without a ( before it");
+                }
+            }
+            Kind::Word(word) if self.variations.is_empty() => self.word(line, word, plies),
+            Kind::Comment(_) | Kind::Word(_) => {}
+            Kind::OpenComment => {
+                self.has_moves = true;
+                let message = "a comment that begins here does not end; expected a }";
+                self.record.fail(PgnFaultKind::Syntax, line, message);
+            }
+            Kind::OpenTag => {
+                let message = "a tag does not end on its line; expected one such as [White \"name\"]";
+                self.record.fail(PgnFaultKind::Syntax, line, message);
             }
         }
     }
 
-    /// The game that is read, which begins here if there is none.
-    fn current(&mut self, line: usize) -> &mut Current {
-        if self.current.is_none() {
-            self.count += 1;
+    fn tag(&mut self, line: usize, content: &[u8]) {
+        if content.len() > MAX_TAG {
+            let message = format!("a tag of {} bytes; expected at most {MAX_TAG}", content.len());
+            return self.record.fail(PgnFaultKind::Syntax, line, message);
         }
-        self.current.get_or_insert_with(|| Current {
-            line,
-            white: String::new(),
-            black: String::new(),
-            game: Game::initial(),
-            has_moves: false,
-            is_skipped: false,
-            variations: Vec::new(),
-        })
-    }
-
-    /// Adds a problem of the current game, whose rest is skipped.
-    fn problem(&mut self, line: usize, message: &str) {
-        let number = self.count;
-        let current = self.current(line);
-        current.is_skipped = true;
-        let players = match (current.white.as_str(), current.black.as_str()) {
-            ("" | "?", "" | "?") => String::new(),
-            (white, black) => format!(" ({white} – {black})"),
-        };
-        self.problems.push(TextProblem { line, message: format!("game {number}{players}: {message}") });
-    }
-
-    fn end_game(&mut self) {
-        if let Some(line) = self.current.as_ref().and_then(|current| current.variations.first().copied()) {
-            self.problem(line, "a variation that begins here does not end; expected a )");
-        }
-        if let Some(current) = self.current.take() {
-            self.games.push(PgnGame { line: current.line, number: self.count, game: current.game });
-        }
-    }
-
-    fn tag(&mut self, line: usize, content: &str) {
-        if self.current.as_ref().is_some_and(|current| current.has_moves || !current.variations.is_empty()) {
-            self.end_game();
-        }
-        let (name, value) = content.trim().split_once(char::is_whitespace).unwrap_or((content.trim(), ""));
-        let value = value.trim().trim_matches('"').replace("\\\"", "\"").replace("\\\\", "\\");
-        let current = self.current(line);
+        let text = text_of(content);
+        let (name, value) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let value = unquoted(value.trim());
         match name {
-            "White" => current.white = short(&value),
-            "Black" => current.black = short(&value),
             "FEN" => match Position::from_fen(&value) {
-                Ok(position) => current.game = Game::from_position(position),
-                Err(error) => self.problem(line, &error.to_string()),
+                Ok(position) => self.record.game = Game::from_position(position),
+                Err(error) => self.record.fail(PgnFaultKind::Fen, line, error.to_string()),
             },
             "Variant" if !is_standard(&value) => {
                 let message = format!("is a game of {}; dc0 plays standard chess only", quoted(&value));
-                self.problem(line, &message);
+                self.record.fail(PgnFaultKind::Variant, line, message);
             }
             _ => {}
         }
+        self.record.tags.0.push((name.to_owned(), value));
     }
 
-    fn word(&mut self, line: usize, word: &str) {
-        let plies = self.plies;
-        let current = self.current(line);
-        if !current.variations.is_empty() {
+    /// A word of the main line.
+    fn word(&mut self, line: usize, word: &[u8], plies: Option<usize>) {
+        if b"01*".contains(&word[0])
+            && let Some(end) = std::str::from_utf8(word).ok().and_then(PgnEnd::from_symbol)
+        {
+            self.record.end = Some(end);
             return;
-        }
-        current.has_moves = true;
-        if matches!(word, "1-0" | "0-1" | "1/2-1/2" | "*") {
-            return self.end_game();
         }
         let played = without_number(word);
-        let is_glyph = word.starts_with('$') || played.chars().all(|letter| "!?".contains(letter));
-        if is_glyph || played == "e.p." {
+        let is_glyph = word[0] == b'$' || played.iter().all(|letter| b"!?".contains(letter));
+        let is_read = plies.is_none_or(|plies| self.record.game.ply() < plies);
+        if is_glyph || played == b"e.p." || !self.is_wanted || !is_read || self.record.fault.is_some() {
             return;
         }
-        current.is_skipped |= plies.is_some_and(|plies| current.game.ply() >= plies);
-        if current.is_skipped {
-            return;
+        if let Some(mv) = in_standard_form(self.record.game.position(), played) {
+            self.play(mv);
+        } else {
+            self.read_leniently(line, played);
         }
-        match current.game.position().read_move(played) {
-            Ok(played) => current.game.play_unchecked(played),
+    }
+
+    fn play(&mut self, mv: Move) {
+        self.record.game.play_unchecked(mv);
+        self.record.notes.push(MoveNote::default());
+    }
+
+    /// A move that is not written as the standard has it, or is not legal.
+    fn read_leniently(&mut self, line: usize, played: &[u8]) {
+        let text = text_of(played);
+        let ply = self.record.game.ply() + 1;
+        if is_null(&text) {
+            let message = format!("ply {ply}: {} is a null move, which is no move of chess", quoted(&text));
+            return self.record.fail(PgnFaultKind::NullMove, line, message);
+        }
+        match self.record.game.position().read_move(&text) {
+            Ok(mv) => self.play(mv),
             Err(cause) => {
-                let message = format!("ply {}: {}", current.game.ply() + 1, short(&cause.to_string()));
-                let fen = current.game.position().fen();
-                self.problem(line, &format!("{message} in {fen}"));
+                let fen = self.record.game.position().fen();
+                let message = format!("ply {ply}: {} in {fen}", short(&cause.to_string()));
+                self.record.fail(PgnFaultKind::Move, line, message);
             }
         }
     }
 }
 
+/// A legal move in the standard's form; `None` if it has to be read another way.
+fn in_standard_form(position: &Position, text: &[u8]) -> Option<Move> {
+    let plain = text.iter().rposition(|letter| !b"!?+#".contains(letter)).map(|last| &text[..=last])?;
+    let full = San::from_ascii(plain).ok()?.to_move(&position.0).ok()?;
+    Some(pack(&full))
+}
+
+/// Text in UTF-8 or, as the standard has it, in Latin-1.
+fn text_of(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    }
+}
+
+/// The value of a tag without its quotes and escapes.
+fn unquoted(value: &str) -> String {
+    let inner = value.strip_prefix('"').unwrap_or(value);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    let mut is_escaped = false;
+    let is_kept = |letter: &char| {
+        is_escaped = *letter == '\\' && !is_escaped;
+        !is_escaped
+    };
+    inner.chars().filter(is_kept).collect()
+}
+
 /// A move without its number: `12...Nf6` is `Nf6`; castling with zeros stays whole.
-fn without_number(word: &str) -> &str {
-    let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    if rest.is_empty() || rest.starts_with('.') { rest.trim_start_matches('.') } else { word }
+fn without_number(word: &[u8]) -> &[u8] {
+    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = &word[digits..];
+    if !rest.is_empty() && rest[0] != b'.' {
+        return word;
+    }
+    &rest[rest.iter().take_while(|byte| **byte == b'.').count()..]
+}
+
+/// Whether a text says that a player passes.
+fn is_null(text: &str) -> bool {
+    ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['+', '#', '!', '?']))
 }
 
 /// The variants that are standard chess, as programs name them.
@@ -357,7 +426,10 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("\n  line 7: game 2: \"8/8 w\" is not"), "{error}");
-        assert!(error.contains("\n  line 11: game 3: ply 2: \"--\" is not a move"), "{error}");
+        assert!(
+            error.contains("\n  line 11: game 3: ply 2: \"--\" is a null move, which is no move of chess"),
+            "{error}"
+        );
         assert!(error.contains("\n  line 12: game 4: ply 1: d5 is not legal"), "{error}");
     }
 

@@ -5,6 +5,7 @@ mod docs;
 mod doctor;
 mod encode;
 mod export;
+mod import;
 mod inspect;
 mod matches;
 mod openings;
@@ -23,6 +24,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<encode::EncodeArgs>(),
     entry::<bench::BenchArgs>(),
     entry::<export::ExportArgs>(),
+    entry::<import::ImportArgs>(),
     entry::<openings::OpeningsArgs>(),
     entry::<dc0_engine::uci::UciArgs>(),
     entry::<dc0_engine::analysis::AnalysisArgs>(),

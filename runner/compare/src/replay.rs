@@ -88,6 +88,8 @@ enum ReplayError {
         "{step} was played with another program, whose moves are not computed here; run the script again in a new folder to repeat it"
     )]
     Program { step: String },
+    #[error("{step} was imported, so there is nothing to play again; --pgn prints a game as it was imported")]
+    Imported { step: String },
     #[error("this dc0-run knows no player \"{name}\" of {step}; use the dc0-run that made it")]
     UnknownPlayer { step: String, name: String },
     #[error(transparent)]
@@ -111,6 +113,7 @@ impl Fault for ReplayError {
             | Self::NoNetwork { .. }
             | Self::UnknownPlayer { .. }
             | Self::Program { .. }
+            | Self::Imported { .. }
             | Self::Parameters { .. }
             | Self::Version { .. }
             | Self::Backend(_) => Exit::BadInput,

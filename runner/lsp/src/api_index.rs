@@ -100,6 +100,11 @@ impl ApiIndex {
         // No example can fork, which needs a second run.
         let run = index.returns.get("open_run").cloned();
         index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
+        // Nor read datasets and files of games, which must exist.
+        for (reader, alike) in [("load_dataset", "window"), ("import_pgn", "self_play")] {
+            let games = index.returns.get(alike).cloned();
+            index.returns.extend(games.map(|games| (reader.to_owned(), games)));
+        }
         // Nor can one name a program that is installed everywhere.
         for program in ["uci", "xboard"] {
             let player = index.returns.get("player").cloned();

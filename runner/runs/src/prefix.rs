@@ -94,8 +94,9 @@ fn end_of(source: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u3
     if let Some(next) = iteration.checked_add(1).and_then(games_of) {
         return Ok(next);
     }
-    // Unfinished self-play belongs to the next iteration.
-    match RunView::new(source.clone()).unfinished_kinds()?.into_iter().find(|kind| kind != "self_play") {
+    // Unfinished games belong to the next iteration.
+    let is_game = |kind: &str| Series::of_kind(kind).is_some_and(|(_, series)| series == Series::Iterations);
+    match RunView::new(source.clone()).unfinished_kinds()?.into_iter().find(|kind| !is_game(kind)) {
         Some(kind) => Err(RunError::ForkUnfinished { folder: folder(), iteration, kind }),
         None => Ok(all.last().map_or(0, |(order, _)| order + 1)),
     }

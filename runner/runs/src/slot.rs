@@ -4,9 +4,9 @@
 /// A numbered series of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// `games/iteration=0003/…`, `positions/iteration=0003/…`.
+    /// `games/iteration=0003/…`, `positions/iteration=0003/…`; imports also have `headers` and `rejects`.
     Iterations,
-    /// `networks/0003.…`, `training/0003.…`.
+    /// `networks/0003.…`, `training/0003.…`, `training_states/0003.…`.
     Networks,
     /// `matches/0003-….`.
     Matches,
@@ -29,8 +29,8 @@ impl Series {
     /// The folders that belong to the series.
     pub fn folders(self) -> &'static [&'static str] {
         match self {
-            Self::Iterations => &["games", "positions"],
-            Self::Networks => &["networks", "training", "validation"],
+            Self::Iterations => &["games", "positions", "headers", "rejects"],
+            Self::Networks => &["networks", "training", "validation", "training_states"],
             Self::Matches => &["matches"],
             Self::Searches => &["searches", "trees"],
             Self::Puzzles => &["puzzles"],
@@ -56,6 +56,7 @@ impl Series {
             ("grow", Self::Networks),
             ("train", Self::Networks),
             ("self_play", Self::Iterations),
+            ("import_pgn", Self::Iterations),
             ("arena", Self::Matches),
             ("search", Self::Searches),
             ("puzzles", Self::Puzzles),

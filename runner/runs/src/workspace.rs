@@ -259,6 +259,11 @@ impl StepWorkspace {
         (0..count).map(shard).filter_map(Result::transpose).collect()
     }
 
+    /// The shards that are finished before the first that is not, for a step whose number of shards is not known beforehand.
+    pub fn first_shards<T: DeserializeOwned>(&self) -> Result<Vec<ShardNote<T>>, RunError> {
+        (0..).map_while(|shard| self.finished_shard(shard).transpose()).collect()
+    }
+
     /// The notes of all `count` shards in order, once they are finished. One that is gone again is an error: without it, the step
     /// would silently have a smaller result.
     pub fn all_shards<T: DeserializeOwned>(&self, count: u32) -> Result<Vec<ShardNote<T>>, RunError> {

@@ -76,7 +76,8 @@ pub struct RunArgs {
     pub log: LogLevel,
 }
 
-fn above_zero(text: &str) -> Result<f64, String> {
+/// A number above 0.
+pub fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
     number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
 }

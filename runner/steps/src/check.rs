@@ -26,9 +26,10 @@ use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Manifest, Record};
 
 use crate::assumption::Assumption;
+use crate::datasets;
 use crate::error::StepError;
 use crate::estimate::{Estimate, Work};
-use crate::handles::Network;
+use crate::handles::{Network, Window};
 use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection;
 use crate::memory::Machine;
@@ -263,6 +264,10 @@ impl Host for Planner {
         call_params: CallParams<ForkParams>,
     ) -> Result<Forked, HostError> {
         fork::open(self, (from, iteration), &call_params)
+    }
+
+    fn dataset(&self, name: &str) -> Result<Window, HostError> {
+        datasets::games(&self.options.parent, name)
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {

@@ -6,6 +6,7 @@ use std::io;
 use dc0_core::arena::ArenaError;
 use dc0_core::board::{GameTextError, TablebaseError, TextFileError};
 use dc0_core::event::Cancelled;
+use dc0_core::import::{ImportError, SourceError};
 use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::network::torch::TorchError;
 use dc0_core::network::{EvaluatorError, GrowError};
@@ -55,6 +56,9 @@ pub enum StepError {
     /// Self-play.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
+    /// An import of games.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// Training.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -122,6 +126,7 @@ impl Fault for StepError {
             Self::Tablebase(_)
             | Self::Grow(_)
             | Self::Memory(_)
+            | Self::Import(ImportError::NoGames { .. })
             | Self::Openings { .. }
             | Self::Book(_)
             | Self::FewOpenings { .. } => Exit::BadInput,
@@ -155,6 +160,7 @@ fn is_cancelled(error: &(dyn Error + 'static)) -> bool {
     match error.downcast_ref::<StepError>() {
         Some(StepError::SelfPlay(error)) => play(error),
         Some(StepError::Train(error)) => train(error),
+        Some(StepError::Import(error)) => matches!(error, ImportError::Cancelled(_)),
         Some(StepError::Arena(error)) => arena(error),
         _ => step() || error.is::<Cancelled>(),
     }
@@ -164,6 +170,9 @@ fn is_storage(error: &(dyn Error + 'static)) -> bool {
     let step = match error.downcast_ref::<StepError>() {
         Some(StepError::Store(_) | StepError::Checkpoint(_) | StepError::Samples(_)) => true,
         Some(StepError::Train(error)) => is_training_state(error),
+        Some(StepError::Import(ImportError::Source(error))) => {
+            matches!(error, SourceError::Read { .. } | SourceError::Damaged { .. })
+        }
         _ => false,
     };
     step || error.is::<io::Error>()

@@ -99,6 +99,11 @@ pub(crate) fn weight_bytes(spec: &NetworkSpec) -> f64 {
     4.0 * parameter_count(spec) as f64 + 1000.0
 }
 
+/// Evaluations of this many simulations, at most: those with a mirror image take two.
+pub(crate) fn most_evaluations(simulations: u64, search: &SearchParams) -> u64 {
+    if search.average_mirror { 2 * simulations } else { simulations }
+}
+
 /// Evaluations of this many moves that must follow one another.
 pub(crate) fn sequential_evaluations(moves: f64, search: &SearchParams) -> f64 {
     moves * f64::from(search.simulations) / f64::from(search.leaf_batch)

@@ -1,6 +1,7 @@
 //! Reads and writes the files of steps.
 
 use std::fs;
+use std::path::Path;
 
 use dc0_core::board::Tablebase;
 use dc0_core::durable;
@@ -12,6 +13,9 @@ use dc0_core::store::{FileEntry, Provenance};
 use super::StepError;
 use crate::handles::Network;
 use dc0_runs::{Folder, Input, RunError, StepWorkspace};
+
+/// The folder of the states that finished trainings leave.
+pub(crate) const TRAINING_STATES: &str = "training_states";
 
 /// Loads a net and checks that it is the one that the run made.
 pub(crate) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
@@ -28,6 +32,15 @@ pub(crate) fn save(workspace: &StepWorkspace, net: &Checkpoint) -> Result<Vec<Fi
     let paths = [".safetensors", ".json"].map(|ending| workspace.slot.path("networks", ending));
     net.save(&workspace.folder.path(&paths[0]))?;
     paths.into_iter().map(|path| describe(&workspace.folder, path)).collect()
+}
+
+/// Keeps a training's last state with the net that it made.
+pub(crate) fn keep_training_state(workspace: &StepWorkspace, state: &Path) -> Result<FileEntry, StepError> {
+    let path = workspace.slot.path(TRAINING_STATES, ".safetensors");
+    let (content, kept) = (fs::read(state), workspace.folder.path(&path));
+    let content = content.map_err(RunError::io("read", state))?;
+    durable::write(&kept, &content).map_err(RunError::io("write", &kept))?;
+    describe(&workspace.folder, path)
 }
 
 fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {

@@ -32,6 +32,8 @@ pub struct NetworkFields {
     pub spec: NetworkSpec,
     /// Its weights' file, relative to the run.
     pub file: String,
+    /// The state that the training which made it left, if one did and kept it.
+    pub training_state: Option<FileEntry>,
     /// Summary of the step that made it.
     pub summary: Summary,
 }
@@ -49,7 +51,7 @@ impl Network {
     }
 }
 
-/// The games of one iteration.
+/// The games of one iteration, or of one import.
 #[derive(Debug, Clone)]
 pub struct Games(pub Arc<GamesFields>);
 
@@ -58,10 +60,12 @@ pub struct Games(pub Arc<GamesFields>);
 pub struct GamesFields {
     /// The folder of the run that made them.
     pub run: Arc<str>,
+    /// Whether that is another folder than the script's run: a dataset or another run.
+    pub is_loaded: bool,
     /// The number of the iteration, from 0.
     pub iteration: u32,
-    /// The net that played.
-    pub network: u32,
+    /// The net that played; `None` if the games are imported.
+    pub network: Option<u32>,
     /// The step's short identity; the names of its parts contain it instead of the iteration's number.
     pub step: String,
     /// The tables, relative to the run.
@@ -70,11 +74,22 @@ pub struct GamesFields {
     pub summary: Summary,
 }
 
-/// The games of the latest iterations, the oldest first.
+/// The games of some iterations or imports, the oldest first.
 #[derive(Debug, Clone)]
 pub struct Window(pub Arc<Vec<Games>>);
 
+impl From<Games> for Window {
+    fn from(games: Games) -> Self {
+        Self(Arc::new(vec![games]))
+    }
+}
+
 impl Window {
+    /// These games and others.
+    pub fn with(&self, other: &Self) -> Self {
+        Self(Arc::new(self.0.iter().chain(&*other.0).cloned().collect()))
+    }
+
     /// The sum of a summary's figure over the iterations.
     pub fn sum(&self, name: &str) -> i64 {
         self.0.iter().map(|games| games.0.summary.member(name).and_then(int).unwrap_or(0)).sum()
@@ -337,7 +352,7 @@ impl Fields for Games {
     const KIND: &'static str = "Games";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        let network = text(format!("{:04}", self.0.network));
+        let network = self.0.network.map_or(Value::None, |network| text(format!("{network:04}")));
         with_summary(
             [("iteration", Value::Int(self.0.iteration.into())), ("network", network)],
             &self.0.summary,

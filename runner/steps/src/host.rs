@@ -9,11 +9,11 @@ use dc0_core::params::Value;
 use thiserror::Error;
 
 use dc0_backend::{Backend, BackendError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::StepError;
-use crate::handles::Network;
+use crate::handles::{Network, Window};
 use crate::step::{Call, StepResult};
 use crate::table::Table;
 use dc0_process::exit::Exit;
@@ -73,10 +73,103 @@ impl ForkParams {
 }
 
 params! {
-    /// Which games to train on.
+    /// A window that grows with the run, but more slowly: with `N` positions so far it holds
+    /// `first · (1 + slope · ((N / first)^exponent − 1) / exponent)` of them, or all up to `first` (Wu 2020, appendix C, whose values the
+    /// defaults are).
+    pub struct GrowingWindow {
+        /// Positions up to which the window holds everything.
+        first: u32 = 250_000, in 1..=1_000_000_000;
+        /// How the window's growth falls behind the run's; 1 grows in proportion.
+        exponent: f64 = 0.75, in 0.01..=1.0;
+        /// How fast the window grows at `first`, in positions for each position played.
+        slope: f64 = 0.4, in 0.0..=1.0;
+    }
+}
+
+params! {
+    /// Which games to train on: whole iterations, the latest ones.
     pub struct WindowParams {
-        /// Number of latest iterations whose games are used; fewer if the run has fewer.
+        /// Number of iterations; fewer if the run has fewer.
         iterations: u32 = 4, in 1..=1_000_000;
+        /// Instead of `iterations`: as many as have at least this many games together.
+        games: Option<u32> = None, in 1..=1_000_000_000;
+        /// Instead of `iterations`: as many as have at least this many positions together.
+        positions: Option<u32> = None, in 1..=1_000_000_000;
+        /// Instead of `iterations`: as many as have at least the positions of a window that grows with the run.
+        growing: Option<GrowingWindow> = None;
+    }
+    check |params| {
+        let set = [params.games.is_some(), params.positions.is_some(), params.growing.is_some()];
+        let is_ambiguous = set.iter().filter(|is_set| **is_set).count() > 1;
+        let message = "give only one of games, positions and growing".to_owned();
+        is_ambiguous.then_some(("games", message)).into_iter().collect()
+    };
+}
+
+impl GrowingWindow {
+    /// The positions of the window when the run has this many.
+    fn positions(&self, played: f64) -> f64 {
+        let first = f64::from(self.first);
+        let growth = ((played / first).max(1.0).powf(self.exponent) - 1.0) / self.exponent;
+        first * (1.0 + self.slope * growth)
+    }
+}
+
+impl WindowParams {
+    /// How many of a run's iterations the window has, the latest; `figures` has each iteration's games and positions, the oldest first.
+    pub fn reach(&self, figures: &[(f64, f64)]) -> usize {
+        let until = |needed: f64, figure: fn(&(f64, f64)) -> f64| {
+            let mut held = 0.0;
+            let is_short = |iteration: &&(f64, f64)| {
+                let goes_on = held < needed;
+                held += figure(iteration);
+                goes_on
+            };
+            figures.iter().rev().take_while(is_short).count()
+        };
+        let played: f64 = figures.iter().map(|(_, positions)| positions).sum();
+        match (self.games, self.positions, &self.growing) {
+            (Some(games), ..) => until(games.into(), |(games, _)| *games),
+            (_, Some(positions), _) => until(positions.into(), |(_, positions)| *positions),
+            (.., Some(growing)) => until(growing.positions(played), |(_, positions)| *positions),
+            _ => figures.len().min(self.iterations as usize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GrowingWindow, WindowParams};
+
+    /// Five iterations of 10 games and 1,000 positions.
+    const FIGURES: [(f64, f64); 5] = [(10.0, 1000.0); 5];
+
+    fn reach(params: &WindowParams) -> usize {
+        params.reach(&FIGURES)
+    }
+
+    #[test]
+    fn a_window_reaches_back_until_it_has_enough() {
+        let base = WindowParams::default;
+        assert_eq!(reach(&base()), 4);
+        assert_eq!(reach(&WindowParams { iterations: 9, ..base() }), 5);
+        assert_eq!(reach(&WindowParams { games: Some(20), ..base() }), 2);
+        assert_eq!(reach(&WindowParams { games: Some(21), ..base() }), 3);
+        assert_eq!(reach(&WindowParams { positions: Some(1), ..base() }), 1);
+        assert_eq!(reach(&WindowParams { positions: Some(9000), ..base() }), 5);
+        assert_eq!(base().reach(&[]), 0);
+    }
+
+    #[test]
+    fn a_growing_window_is_that_of_the_paper() {
+        let growing = GrowingWindow::default();
+        // All positions up to 250,000; then with N = 4 million, 250,000 · (1 + 0.4 · (16^0.75 − 1) / 0.75).
+        assert_eq!(growing.positions(1000.0), 250_000.0);
+        assert_eq!(growing.positions(250_000.0), 250_000.0);
+        assert!((growing.positions(4e6) - 250_000.0 * (1.0 + 0.4 * 7.0 / 0.75)).abs() < 1.0);
+        let slow = GrowingWindow { first: 1000, exponent: 0.5, slope: 0.5 };
+        // 1,000 · (1 + 0.5 · (√5 − 1) / 0.5) = 2,236 of 5,000.
+        assert_eq!(reach(&WindowParams { growing: Some(slow), ..WindowParams::default() }), 3);
     }
 }
 
@@ -137,6 +230,9 @@ pub trait Host: Send + Sync {
         iteration: u32,
         call_params: CallParams<ForkParams>,
     ) -> Result<Forked, HostError>;
+
+    /// The games of a dataset or of another run, by its folder or its name.
+    fn dataset(&self, name: &str) -> Result<Window, HostError>;
 
     /// Does a step, or takes over its earlier result.
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError>;
@@ -227,6 +323,23 @@ pub enum HostError {
     /// The net built into the program cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// There is no such dataset.
+    #[error(
+        "\"{name}\" is neither a dataset nor a run, nor the name of one in {}; `dc0-run import pgn FILE --out DATASET` makes a dataset",
+        parent.display()
+    )]
+    NoDataset {
+        /// The name as given.
+        name: String,
+        /// The folder that holds runs.
+        parent: PathBuf,
+    },
+    /// A dataset or run has no games.
+    #[error("{} has no finished games; if its import was stopped, give its command again", folder.display())]
+    NoGames {
+        /// Its folder.
+        folder: PathBuf,
+    },
     /// A value of a closed run was used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
@@ -247,7 +360,11 @@ impl Fault for HostError {
             Self::Step(error) => error.exit(),
             Self::Net(error) => error.exit(),
             Self::Checkpoint(_) => Exit::Storage,
-            Self::Backend(_) | Self::Endless { .. } | Self::Closed => Exit::BadInput,
+            Self::Backend(_)
+            | Self::Endless { .. }
+            | Self::NoDataset { .. }
+            | Self::NoGames { .. }
+            | Self::Closed => Exit::BadInput,
         }
     }
 }

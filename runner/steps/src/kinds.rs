@@ -2,6 +2,7 @@
 
 mod arena;
 mod grow;
+mod import;
 mod load_network;
 mod network;
 mod puzzles;
@@ -10,6 +11,7 @@ mod self_play;
 mod train;
 
 pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
+pub use import::sources as pgn_sources;
 pub use network::summary_members;
 pub use self_play::{SelfPlay, play_shard};
 pub use train::STATE as TRAINING_STATE;
@@ -22,6 +24,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<load_network::LoadNetwork>::ENTRY,
     &KindOf::<grow::Growth>::ENTRY,
     &KindOf::<SelfPlay>::ENTRY,
+    &KindOf::<import::ImportPgn>::ENTRY,
     &KindOf::<train::Training>::ENTRY,
     &KindOf::<Arena>::ENTRY,
     &KindOf::<search::PositionSearch>::ENTRY,

@@ -6,6 +6,7 @@
 mod assumption;
 pub mod check;
 mod context;
+mod datasets;
 mod error;
 mod estimate;
 mod files;

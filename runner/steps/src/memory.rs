@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use dc0_core::trainer::OptimizerKind;
+use dc0_core::trainer::{OptimizerKind, TrainParams};
 use dc0_process::format::amount;
 use dc0_process::resources::available_memory;
 use thiserror::Error;
@@ -37,7 +37,7 @@ pub struct Memory(Vec<(&'static str, f64)>);
     "{kind}: this takes at least {}B of memory ({memory}), and {}B are available here; {}, or use a machine with more memory",
     amount(memory.bytes()),
     amount(*available),
-    if memory.has_copies() { "use a smaller net (fewer blocks or filters) or fewer lanes" } else { "use a smaller net (fewer blocks or filters)" }
+    memory.advice()
 )]
 pub struct TooLittleMemory {
     /// The kind of the step.
@@ -49,6 +49,7 @@ pub struct TooLittleMemory {
 }
 
 const COPIES: &str = "inference copies of all lanes";
+const ROWS: &str = "rows of shards";
 
 impl Memory {
     /// Of making a net: its weights, and the bytes of its file. `start` is the net that it grows from.
@@ -68,20 +69,29 @@ impl Memory {
     }
 
     /// Of training, whose state is stored now and then: a copy of the weights and of the optimiser's numbers.
-    pub(crate) fn of_training(start: &Network, optimizer: OptimizerKind, machine: Machine) -> Self {
+    pub(crate) fn of_training(start: &Network, params: &TrainParams, machine: Machine) -> Self {
         let weights = FLOAT * parameters(start);
-        let numbers = match optimizer {
+        let numbers = match params.optimizer.kind {
             OptimizerKind::Sgd => weights,
-            OptimizerKind::AdamW => 2.0 * weights,
+            // Muon's tensors have one number for each weight, but those left to AdamW have two.
+            OptimizerKind::AdamW | OptimizerKind::Muon => 2.0 * weights,
         };
+        let average = if params.average.is_some() { weights } else { 0.0 };
         let own = if machine.is_on_cpu { 1.0 } else { 0.0 };
         Self(vec![
             ("weights of the first net", weights),
             ("weights", own * weights),
             ("gradients", own * weights),
             ("optimiser", own * numbers),
-            ("stored state", weights + numbers),
+            ("average of the weights", own * average),
+            ("stored state", weights + numbers + average),
         ])
+    }
+
+    /// Of rows of games: those of a shard that is put together, and of one that each lane stores.
+    pub(crate) fn of_rows(games: u32, machine: Machine) -> Self {
+        const GAME: f64 = 30_000.0;
+        Self(vec![(ROWS, GAME * f64::from(games) * f64::from(machine.lanes + 1))])
     }
 
     /// All parts together.
@@ -89,8 +99,14 @@ impl Memory {
         self.0.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    fn has_copies(&self) -> bool {
-        self.0.iter().any(|(name, bytes)| *name == COPIES && *bytes > 0.0)
+    /// What makes it less.
+    fn advice(&self) -> &'static str {
+        let has = |part: &str| self.0.iter().any(|(name, bytes)| *name == part && *bytes > 0.0);
+        match (has(COPIES), has(ROWS)) {
+            (_, true) => "use a smaller shard_games or fewer lanes",
+            (true, _) => "use a smaller net (fewer blocks or filters) or fewer lanes",
+            _ => "use a smaller net (fewer blocks or filters)",
+        }
     }
 
     /// An error if this machine does not have it; nothing is known of some systems.

@@ -13,8 +13,9 @@ use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::{Folder, ForkSource, Manifest, Prefix};
 
+use crate::datasets;
 use crate::error::StepError;
-use crate::handles::Network;
+use crate::handles::{Network, Window};
 use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection::inspect_network;
 use crate::lines;
@@ -62,6 +63,10 @@ impl Host for Runner {
         };
         let past = self.with_open(|open| open.begin(source))?;
         Ok(Forked { info, past })
+    }
+
+    fn dataset(&self, name: &str) -> Result<Window, HostError> {
+        datasets::games(&self.options.parent, name)
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {

@@ -26,8 +26,10 @@ use crate::usage::Usage;
 pub enum ArgumentKind {
     /// A net of the run.
     Network,
-    /// Games of the run.
+    /// Games of some iterations or imports: a window, or the games of one.
     Window,
+    /// The games of one iteration or import.
+    Games,
     /// Searches of the run.
     Analysis,
     /// A player of a match: a player, a net or a name.
@@ -43,7 +45,7 @@ pub enum ArgumentKind {
 pub enum Argument {
     /// A net of the run.
     Network(Network),
-    /// Games of the run.
+    /// Games of the run or of others.
     Window(Window),
     /// Searches of the run.
     Analysis(Analysis),

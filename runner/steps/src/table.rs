@@ -42,7 +42,7 @@ impl Table {
         let summary = &games.0.summary;
         self.rows.push(Row {
             iteration: games.0.iteration,
-            network: format!("{:04}", games.0.network),
+            network: games.0.network.map_or_else(String::new, |network| format!("{network:04}")),
             games: number(summary, "games").map(|games| games as i64),
             draw_rate: number(summary, "draw_rate"),
             mean_plies: number(summary, "mean_plies"),

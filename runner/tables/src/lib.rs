@@ -230,8 +230,18 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
 }
 
 /// The tables that are stored in the folders of steps.
-const STORED: [&str; 8] =
-    ["games", "positions", "training", "validation", "matches", "searches", "trees", "puzzles"];
+const STORED: [&str; 10] = [
+    "games",
+    "positions",
+    "headers",
+    "rejects",
+    "training",
+    "validation",
+    "matches",
+    "searches",
+    "trees",
+    "puzzles",
+];
 
 /// The files of finished steps with their digests.
 pub fn digests<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> BTreeMap<String, FileEntry> {

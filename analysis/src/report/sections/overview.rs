@@ -36,6 +36,8 @@ struct Totals {
     seconds: f64,
     games: f64,
     positions: f64,
+    /// Games and positions from outside.
+    imported: [f64; 2],
     trainings: usize,
     matches: usize,
 }
@@ -43,11 +45,12 @@ struct Totals {
 fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
     let steps = || context.steps.iter().filter(|step| step.run == run.name);
     let kind = |kind: &'static str| steps().filter(move |step| step.kind == kind);
-    let sum = |name: &'static str| kind("self_play").filter_map(|step| step.figure(name)).sum();
+    let sum = |of: &'static str, name: &'static str| kind(of).filter_map(|step| step.figure(name)).sum();
     Totals {
         seconds: steps().filter_map(|step| step.seconds).sum(),
-        games: sum("games"),
-        positions: sum("positions"),
+        games: sum("self_play", "games"),
+        positions: sum("self_play", "positions"),
+        imported: [sum("import_pgn", "games"), sum("import_pgn", "positions")],
         trainings: kind("train").count(),
         matches: kind("arena").count(),
     }
@@ -65,6 +68,11 @@ fn summary(context: &Context<'_>, run: &ReportRun) -> String {
         counted(totals.matches, "match", "matches"),
         duration(totals.seconds)
     ));
+    if let [games, positions] = totals.imported
+        && games > 0.0
+    {
+        sentences.push(format!("It imported {} games with {} positions.", short(games), short(positions)));
+    }
     sentences.extend(strength(context, run));
     sentences.push(health(context, run));
     for unfinished in &run.unfinished {

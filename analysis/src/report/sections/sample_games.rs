@@ -1,6 +1,6 @@
 //! Games to step through, with the search's evaluation of each position.
 
-use dc0_core::board::{GameResult, Move, Position, Reason};
+use dc0_core::board::{Ending, GameResult, Move, Position};
 use dc0_core::params::Value;
 use dc0_core::store::{GameRow, PositionRow, StoredGame, StoredPly};
 use serde_json::{Value as Json, json};
@@ -97,7 +97,7 @@ fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, Str
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
     let row = |index: usize| {
         let result = GameResult::from_white_score(results[index] as i8);
-        let reason = Reason::from_name(&reasons[index]);
+        let reason = Ending::from_name(&reasons[index]);
         Ok(GameRow {
             game,
             network: networks[index].clone(),
@@ -139,6 +139,8 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
         net_d: net_d[index] as f32,
         simulations: simulations[index] as u32,
         full: full[index] == Value::Bool(true),
+        // The page does not show it, and files of older versions do not have it.
+        policy_surprise: f32::NAN,
         result: results[index] as i8,
     };
     Ok((0..answer.len()).map(row).collect())

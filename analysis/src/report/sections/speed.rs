@@ -8,8 +8,9 @@ use crate::report::section::{Part, Section, Table, drawn};
 use crate::report::steps::Step;
 
 /// Kinds of steps: their names in the tables, and in the report.
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 9] = [
     ("self_play", "self-play"),
+    ("import_pgn", "importing games"),
     ("train", "training"),
     ("arena", "matches"),
     ("search", "analysis"),

@@ -20,7 +20,7 @@ pub(crate) fn game(game: u32, moves: &str, result: i8) -> GameRow {
         moves: packed(moves),
         opening_plies: 0,
         result: GameResult::from_white_score(result).expect("1, 0 or -1"),
-        reason: if result == 0 { Reason::Threefold } else { Reason::Checkmate },
+        reason: if result == 0 { Reason::Threefold } else { Reason::Checkmate }.into(),
     }
 }
 
@@ -47,6 +47,7 @@ pub(crate) fn positions(games: &[GameRow]) -> Vec<PositionRow> {
                 net_d: 0.25,
                 simulations: 32,
                 full: ply % 2 == 0,
+                policy_surprise: 0.5,
                 result: 0,
             });
             game.play_unchecked(Move::from_packed(*packed).expect("a move"));

@@ -255,7 +255,7 @@ fn reference_search<'a>(
     kind: Kind,
 ) -> Result<Reference<'a>, EvaluatorError> {
     let mut evaluator = kind.make();
-    let mut search = Reference::new(game, RULES, params, &mut *evaluator)?;
+    let mut search = Reference::new(game, params, &mut *evaluator)?;
     search.run(&mut *evaluator)?;
     Ok(search)
 }

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use dc0_core::board::{Game, GameTextError, Move};
 use dc0_core::durable;
-use dc0_core::encoding::{Encoding, HistoryError, Plane, PlaneKind, leela_index};
+use dc0_core::encoding::{Encoding, EncodingError, Plane, PlaneKind, leela_index};
 use thiserror::Error;
 
-pub(crate) use args::EncodeArgs;
 use args::EncodeFormat;
+pub(crate) use args::{EncodeArgs, encoding_name, orientation};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -22,9 +22,9 @@ use dc0_process::fault::Fault;
 /// Why nothing was encoded.
 #[derive(Debug, Error)]
 enum EncodeError {
-    /// The encoding has no such history.
-    #[error("--history: {0}")]
-    History(#[from] HistoryError),
+    /// The encoding has no such history or orientation.
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
     /// A position given on the command line cannot be read.
     #[error(transparent)]
     Position(#[from] GameTextError),
@@ -134,10 +134,7 @@ impl Command for EncodeArgs {
 }
 
 fn try_encode(args: &EncodeArgs) -> Result<(), EncodeError> {
-    let encoding = match args.history {
-        Some(history) => Encoding::with_history(args.encoding, args.orientation, history)?,
-        None => Encoding::new(args.encoding, args.orientation),
-    };
+    let encoding = Encoding::try_new(args.encoding, args.orientation, args.history)?;
     let games = match &args.positions {
         Some(file) => read_games(file)?,
         None => vec![Game::from_text(&one_game(args))?],

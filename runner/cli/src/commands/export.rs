@@ -5,9 +5,11 @@ mod curves;
 mod games;
 mod puzzles;
 mod study;
+mod tensors;
 
 use std::path::{Path, PathBuf};
 
+use dc0_core::encoding::EncodingError;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
 use dc0_core::network::{NetworkSpec, parameter_count};
@@ -25,8 +27,14 @@ use dc0_runs::{Folder, FolderKind, RunError};
 /// Why nothing was exported.
 #[derive(Debug, Error)]
 enum ExportError {
-    #[error("{}: expected a name that ends in .onnx", path.display())]
-    Name { path: PathBuf },
+    #[error("{}: expected a name that ends in {ending}", path.display())]
+    Name { path: PathBuf, ending: &'static str },
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
+    #[error("the tensors cannot be written: {0}")]
+    Disk(std::io::Error),
+    #[error("{}: {cause}; `dc0-run verify` says more", file.display())]
+    Rows { file: PathBuf, cause: String },
     #[error(transparent)]
     Net(#[from] NetError),
     #[error(transparent)]
@@ -57,20 +65,22 @@ impl Fault for ExportError {
     fn exit(&self) -> Exit {
         match self {
             Self::Name { .. }
+            | Self::Encoding(_)
             | Self::Nothing { .. }
             | Self::NoGames { .. }
             | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
             Self::Net(cause) => cause.exit(),
             Self::Run(cause) => cause.exit(),
-            Self::Game { .. } | Self::Onnx(_) | Self::Store(_) => Exit::Storage,
+            Self::Game { .. } | Self::Disk(_) | Self::Rows { .. } | Self::Onnx(_) | Self::Store(_) => {
+                Exit::Storage
+            }
         }
     }
 }
 
 impl Command for ExportArgs {
     const NAME: &'static str = "export";
-    const ABOUT: &'static str =
-        "Write a net, games, puzzles, a sweep or training curves in the format of other programs";
+    const ABOUT: &'static str = "Write a net, games, training tensors, puzzles, a sweep or training curves in the format of other programs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let lines = match &self.format {
@@ -79,6 +89,7 @@ impl Command for ExportArgs {
             ExportFormat::Pgn(args) => games::write(args)?,
             ExportFormat::Puzzles(args) => puzzles::write(args)?,
             ExportFormat::Tensorboard(args) => curves::write(args)?,
+            ExportFormat::Tensors(args) => tensors::write(args)?,
         };
         program.console.result(&lines.join("\n"));
         Ok(Exit::Done)
@@ -87,7 +98,7 @@ impl Command for ExportArgs {
 
 fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
     if args.out.extension().is_none_or(|extension| extension != "onnx") {
-        return Err(ExportError::Name { path: args.out.clone() });
+        return Err(ExportError::Name { path: args.out.clone(), ending: ".onnx" });
     }
     let named = named(&args.net)?;
     let form = if args.packed { InputForm::Packed } else { InputForm::Planes };

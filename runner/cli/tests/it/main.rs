@@ -9,6 +9,7 @@ mod error_messages;
 mod experiment;
 mod explain;
 mod fork;
+mod imports;
 mod lsp;
 mod match_commands;
 mod matches;

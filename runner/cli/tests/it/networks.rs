@@ -99,8 +99,8 @@ fn inspect_shows_a_stored_net_and_rejects_a_damaged_one() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.contains("parameters, 0.00"), "{}", ended.stdout);
     let row = ended.stdout.lines().find(|line| line.starts_with("stem.conv ")).expect("a row");
-    // 8·22·9 weights and 8 scales and shifts; 2·64·8·22·9 operations.
-    assert!(row.contains("8×8×8") && row.contains("1600") && row.contains("0.20"), "{row}");
+    // 8·20·9 weights and 8 scales and shifts; 2·64·8·20·9 operations.
+    assert!(row.contains("8×8×8") && row.contains("1456") && row.contains("0.18"), "{row}");
     let json = inspect(&["--json"]).stdout;
     assert!(json.contains("\"logit_deviation\"") && json.contains("\"stem.conv\""), "{json}");
     std::fs::write(&net, "no net").expect("writes");

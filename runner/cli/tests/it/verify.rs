@@ -45,7 +45,7 @@ pub(crate) fn by_kind(root: &Path) -> BTreeMap<String, Vec<PathBuf>> {
 }
 
 /// Flips `count` bits of every kind of file, one at a time, and checks that each is reported with the file's name.
-fn check_flips(root: &Path, kind: FolderKind, count: usize, expected: &[&str]) {
+pub(crate) fn check_flips(root: &Path, kind: FolderKind, count: usize, expected: &[&str]) {
     assert_eq!(problems(root, kind), [""; 0]);
     let mut random = Seed { run: 7, step: 0 }.stream(0, Purpose::Opening);
     let kinds = by_kind(root);

@@ -105,6 +105,8 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
         let has_net = PLAYERS.iter().any(|player| is_network(&game.step, player));
         let lineup = Lineup { has_net, has_program: false, is_timed: false };
         (params.games, lineup.shard_games(&params))
+    } else if game.stored.header.is_some() {
+        return Err(ReplayError::Imported { step: game.step.name() });
     } else {
         let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND, SelfPlay::VERSION))?;
         (params.games, params.shard_games)

@@ -24,6 +24,21 @@ pub fn verify(folder: &Folder, kind: FolderKind) -> Result<Findings, VerifyError
     Ok(findings)
 }
 
+/// The folders of tables and states that belong to finished steps.
+const TABLES: [&str; 11] = [
+    "games",
+    "positions",
+    "headers",
+    "rejects",
+    "matches",
+    "training",
+    "validation",
+    "searches",
+    "trees",
+    "puzzles",
+    "training_states",
+];
+
 fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     let _lock = Lock::hold(folder)?;
     let Integrity { problems, record, steps, unfinished, work, .. } = Integrity::of_run(folder);
@@ -98,7 +113,7 @@ fn strays(folder: &Folder, steps: &[(Folder, dc0_runs::view::FinishedStep)], fin
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
-    for name in ["games", "positions", "matches", "training", "validation", "searches", "trees", "puzzles"] {
+    for name in TABLES {
         let mut pending = vec![folder.path(name)];
         while let Some(path) = pending.pop() {
             for entry in fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()) {

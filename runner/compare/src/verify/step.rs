@@ -4,13 +4,15 @@ use std::path::Path;
 
 use dc0_core::arena;
 use dc0_core::board::{Game, Rules};
+use dc0_core::import::{ImportParams, ImportStats, imported_fault};
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::params::Value;
+use dc0_core::params::{Value, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
 use dc0_core::store::{
-    FileEntry, LineRow, MatchGameRow, PuzzleRow, ShardFiles, StoreError, TableRow, TrainingRow, TreeRow,
-    ValidationRow, legality, read_table, verify_file,
+    FileEntry, HeaderRow, LineRow, MatchGameRow, PuzzleRow, RejectRow, ShardFiles, StoreError, TableRow,
+    TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
 };
+use dc0_core::trainer::check_state;
 use dc0_runs::view::FinishedStep;
 use dc0_runs::{Folder, Manifest, Remedy};
 
@@ -43,6 +45,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
     let mut reader = Reader { root, step, findings };
     match manifest.kind.as_str() {
         "self_play" => reader.self_play(),
+        "import_pgn" => reader.import(),
         "arena" => reader.arena(),
         "search" => reader.search(),
         "puzzles" => reader.puzzles(),
@@ -127,6 +130,70 @@ impl Reader<'_> {
             "draw_rate",
             "mean_plies",
             "mean_entropy",
+        ];
+        self.summary(&stats.to_value(), &known);
+    }
+
+    fn import(&mut self) {
+        let params = match read::<ImportParams>(&self.manifest().kind, &self.manifest().params) {
+            Ok(params) => params,
+            Err(error) => {
+                let problem = Remedy::Step.damaged(&self.step.path, error);
+                return self.findings.problems.push(chain(&problem));
+            }
+        };
+        let (mut stats, mut rejects) = (ImportStats::default(), 0);
+        let files = self.manifest().files.clone();
+        for shard in ShardFiles::of_iteration(&files) {
+            let (Some(headers), Some(rejected)) = (shard.headers, shard.rejects) else {
+                let cause = "it lists a shard of games without its headers or rejects";
+                let problem = Remedy::Step.damaged(&self.step.path, cause);
+                return self.findings.problems.push(chain(&problem));
+            };
+            let games: Vec<GameRow> = self.table(shard.games);
+            let positions: Vec<PositionRow> = self.table(shard.positions);
+            let headers_of: Vec<HeaderRow> = self.table(headers);
+            if !games.iter().map(|row| row.game).eq(headers_of.iter().map(|row| row.game)) {
+                self.fault(headers, "its games are not those of the table of games");
+                continue;
+            }
+            let mut rest = positions.as_slice();
+            for (row, header) in games.iter().zip(&headers_of) {
+                let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
+                rest = others;
+                if let Some(fault) = imported_fault(row, header, own, &params) {
+                    self.fault(shard.games, &format!("game {}: {fault}", row.game));
+                }
+                stats.add_game(row, own.len());
+                stats.add_notes(&header.clocks.0, &header.evals.0);
+            }
+            if let Some(position) = rest.first() {
+                let fault = format!("it has positions of game {}, which is not stored", position.game);
+                self.fault(shard.positions, &fault);
+            }
+            for row in self.table::<RejectRow>(rejected) {
+                if row.reject != rejects {
+                    self.fault(rejected, &format!("its broken game {rejects} is missing"));
+                }
+                rejects = row.reject + 1;
+                stats.add_reject(row.reason);
+            }
+            self.findings.games += games.len() as u64;
+            self.findings.positions += positions.len() as u64;
+        }
+        // Games that were left out are in no table, so the number of games that were read is not known.
+        let known = [
+            "games",
+            "white_wins",
+            "draws",
+            "black_wins",
+            "reasons",
+            "positions",
+            "evals",
+            "clocks",
+            "rejected",
+            "draw_rate",
+            "mean_plies",
         ];
         self.summary(&stats.to_value(), &known);
     }
@@ -217,7 +284,11 @@ impl Reader<'_> {
         for entry in self.manifest().files.clone() {
             let path = self.root.path(&entry.path);
             let is_kind = |kind: &str| Path::new(&entry.path).extension().is_some_and(|found| found == kind);
-            if is_kind("safetensors") {
+            if entry.path.starts_with("training_states/") {
+                if let Err(error) = check_state(&path) {
+                    self.findings.problems.push(chain(&error));
+                }
+            } else if is_kind("safetensors") {
                 if let Err(error) = Checkpoint::load(&path) {
                     self.findings.problems.push(chain(&error));
                 }

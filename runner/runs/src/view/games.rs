@@ -7,8 +7,10 @@ use dc0_core::store::FileEntry;
 pub struct GameFiles<'a> {
     /// The games of self-play or of a match.
     pub games: &'a FileEntry,
-    /// The searched positions, for self-play.
+    /// The searched positions, for self-play; the positions that are trained on, for an import.
     pub positions: Option<&'a FileEntry>,
+    /// What PGN says of them, for an import.
+    pub headers: Option<&'a FileEntry>,
 }
 
 impl<'a> GameFiles<'a> {
@@ -17,10 +19,11 @@ impl<'a> GameFiles<'a> {
     pub fn among(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
         files.iter().filter_map(|games| match games.path.split_once('/')? {
             ("games", rest) => {
-                let is_twin = |file: &&FileEntry| file.path.strip_prefix("positions/") == Some(rest);
-                Some(Self { games, positions: Some(files.iter().find(is_twin)?) })
+                let twin =
+                    |folder: &str| files.iter().find(|file| file.path.strip_prefix(folder) == Some(rest));
+                Some(Self { games, positions: Some(twin("positions/")?), headers: twin("headers/") })
             }
-            ("matches" | "steps", _) => Some(Self { games, positions: None }),
+            ("matches" | "steps", _) => Some(Self { games, positions: None, headers: None }),
             _ => None,
         })
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rhai::{Engine, Map, NativeCallContext};
 
-use dc0_steps::handles::{Network, Window};
+use dc0_core::params::Value;
+use dc0_steps::handles::{Games, Network, Window};
 use dc0_steps::host::{CallParams, OpenParams, WindowParams};
 
 use super::fields::call_params;
@@ -27,6 +28,14 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("open_run", with_map);
     engine.register_fn("window", window);
     engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
+    let shared = Arc::clone(session);
+    engine.register_fn("load_dataset", move |context: Context<'_>, name: &str| {
+        Call::new("load_dataset", &context).run(shared.host.dataset(name))
+    });
+    engine.register_fn("+", |a: Window, b: Window| a.with(&b));
+    engine.register_fn("+", |a: Window, b: Games| a.with(&b.into()));
+    engine.register_fn("+", |a: Games, b: Window| Window::from(a).with(&b));
+    engine.register_fn("+", |a: Games, b: Games| Window::from(a).with(&b.into()));
     engine.register_fn("promote", promote);
     engine.register_fn("summary", summary);
 }
@@ -41,12 +50,18 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
 
 fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     let call = Call::new("window", &context);
-    let WindowParams { iterations } = call_params::<WindowParams>(&call, &map, Sampling(0))?.params;
+    let params = call_params::<WindowParams>(&call, &map, Sampling(0))?.params;
     let progress = run.0.progress();
     if progress.iterations.is_empty() {
         return Err(call.misuse("there are no games yet; call self_play before"));
     }
-    let first = progress.iterations.len().saturating_sub(iterations as usize);
+    let figure = |games: &Games, name| games.0.summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let figures: Vec<(f64, f64)> = progress
+        .iterations
+        .iter()
+        .map(|games| (figure(games, "games"), figure(games, "positions")))
+        .collect();
+    let first = figures.len() - params.reach(&figures);
     Ok(Window(Arc::new(progress.iterations[first..].to_vec())))
 }
 

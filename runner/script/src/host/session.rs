@@ -190,7 +190,10 @@ impl OpenRun {
                 progress.best.get_or_insert_with(|| network.clone());
             }
             StepResult::Games(games) => {
-                self.update_table(|table| table.played(games));
+                // Imported games are no iteration of the loop that the table shows.
+                if games.0.network.is_some() {
+                    self.update_table(|table| table.played(games));
+                }
                 self.progress().iterations.push(games.clone());
             }
             StepResult::Match(verdict) => {

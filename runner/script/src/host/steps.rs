@@ -8,7 +8,7 @@ use rhai::{
 };
 
 use dc0_core::params::{Problem, Value};
-use dc0_steps::handles::{Analysis, Network, Player, Window};
+use dc0_steps::handles::{Analysis, Games, Network, Player, Window};
 use dc0_steps::kinds::{Arena, KINDS};
 use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, KindOf, StepResult};
 
@@ -45,6 +45,7 @@ fn overloads(form: &[ArgumentKind]) -> Vec<Vec<ArgumentKind>> {
     for kind in form {
         let kinds: &[ArgumentKind] = match kind {
             ArgumentKind::Player => &[ArgumentKind::Network, ArgumentKind::Player, ArgumentKind::Text],
+            ArgumentKind::Window => &[ArgumentKind::Window, ArgumentKind::Games],
             other => std::slice::from_ref(other),
         };
         let extended = |list: Vec<ArgumentKind>| {
@@ -91,6 +92,7 @@ fn type_for(kind: &ArgumentKind) -> ArgumentType {
     match kind {
         ArgumentKind::Network => argument_type::<Network>(),
         ArgumentKind::Window => argument_type::<Window>(),
+        ArgumentKind::Games => argument_type::<Games>(),
         ArgumentKind::Analysis => argument_type::<Analysis>(),
         ArgumentKind::Player => argument_type::<Player>(),
         ArgumentKind::Text => argument_type::<ImmutableString>(),
@@ -102,6 +104,7 @@ fn argument(kind: ArgumentKind, value: &Dynamic, context: &Context<'_>) -> Argum
     match kind {
         ArgumentKind::Network => Argument::Network(cast(value)),
         ArgumentKind::Window => Argument::Window(cast(value)),
+        ArgumentKind::Games => Argument::Window(cast::<Games>(value).into()),
         ArgumentKind::Analysis => Argument::Analysis(cast(value)),
         ArgumentKind::Player => Argument::Player(cast(value)),
         ArgumentKind::Text => Argument::Text(cast::<ImmutableString>(value).into()),

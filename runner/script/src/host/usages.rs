@@ -74,6 +74,13 @@ const BEFORE_STEPS: &[Usage] = &[
         "let run = open_run(\"example\");",
     ),
     usage(
+        "load_dataset",
+        "load_dataset(name)",
+        "a window",
+        "The games of a dataset, or of another run, by its folder or its name: for `run.train`, alone or added to a window of the run.",
+        "fn on_games_of_others(run, net) { run.train(net, load_dataset(\"lichess\") + run.window(), #{ updates: 100 }) }",
+    ),
+    usage(
         "fork",
         "fork(from, iteration, #{…})",
         "a run",

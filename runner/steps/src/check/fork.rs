@@ -10,7 +10,7 @@ use crate::speeds::ShardCost;
 use dc0_core::params::Param;
 use dc0_process::format::counted;
 use dc0_runs::view::{self, FinishedSteps};
-use dc0_runs::{Folder, ForkRecord, Identity, Manifest, Prefix, Record, RunError, Slot};
+use dc0_runs::{Folder, ForkRecord, Identity, Manifest, Prefix, Record, RunError, Series, Slot};
 
 /// The steps that a fork begins with, its seed and its device.
 struct Beginning {
@@ -99,7 +99,7 @@ fn add_to_plan(
     call_params: &CallParams<ForkParams>,
 ) {
     let sum = |name: &str| {
-        let games = steps.iter().filter(|(_, manifest)| manifest.kind == "self_play");
+        let games = steps.iter().filter(|(slot, _)| slot.series == Series::Iterations);
         games.filter_map(|(_, manifest)| manifest.summary.member(name)?.as_f64()).sum::<f64>() as u64
     };
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };

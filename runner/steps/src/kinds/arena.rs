@@ -29,7 +29,8 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{
-    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, sequential_evaluations,
+    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, most_evaluations,
+    sequential_evaluations,
 };
 use crate::files;
 use crate::handles::{MatchResult, MatchResultFields, Network, Player, ProgramPlayer};
@@ -62,7 +63,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
@@ -337,7 +338,7 @@ impl Arena {
         let batches = self.networks().count() as f64;
         for (network, player) in self.networks() {
             let search = params.search_of(player);
-            let count = positions.div_ceil(2) * u64::from(search.simulations);
+            let count = most_evaluations(positions.div_ceil(2) * u64::from(search.simulations), search);
             evaluations += count;
             total_flops += count as f64 * flops(network);
             sequential += sequential_evaluations(moves, search);

@@ -1,5 +1,6 @@
 //! The step that makes a net with random weights, and functions shared by all steps that make nets.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use dc0_core::network::checkpoint::Checkpoint;
@@ -91,10 +92,13 @@ impl Step for NewNetwork {
 
 /// The net that a step has made; the first of its files has the weights.
 pub(crate) fn network(spec: NetworkSpec, output: StepOutput) -> StepResult {
+    let StepOutput { run, number, summary, files, .. } = output;
+    let training_state =
+        files.iter().find(|entry| Path::new(&entry.path).starts_with(files::TRAINING_STATES)).cloned();
     let (digest, file) =
-        output.files.into_iter().next().map(|weights| (weights.blake3, weights.path)).unwrap_or_default();
-    let StepOutput { run, number, summary, .. } = output;
-    StepResult::Network(Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary })))
+        files.into_iter().next().map(|weights| (weights.blake3, weights.path)).unwrap_or_default();
+    let fields = NetworkFields { run, number, digest, spec, file, training_state, summary };
+    StepResult::Network(Network(Arc::new(fields)))
 }
 
 /// The figures of a net made without training; `weights` says which weights it has.

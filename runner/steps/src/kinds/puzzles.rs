@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
+use crate::estimate::{
+    Estimate, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, sequential_evaluations,
+};
 use crate::files;
 use crate::handles::{Network, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
 use crate::memory::{Machine, Memory};
@@ -226,7 +228,7 @@ impl Step for Puzzles {
             ..params.search.clone()
         };
         let positions = u64::from(count);
-        let evaluations = positions * simulations;
+        let evaluations = most_evaluations(positions * simulations, &search);
         let flops = evaluations as f64 * flops(&self.network);
         let shard = params.shard_puzzles;
         let plan = ShardPlan { count, shard, game_slots: shard, lanes };
@@ -239,7 +241,10 @@ impl Step for Puzzles {
         let part = Part {
             puzzles: self.count().into(),
             simulations: u64::from(self.count()) * params.simulations_of_all(),
-            evaluations: u64::from(self.count()) * params.simulations_of_all(),
+            evaluations: most_evaluations(
+                u64::from(self.count()) * params.simulations_of_all(),
+                &params.search,
+            ),
             policy_solved: solved,
             solved: vec![solved; params.simulations.len()],
         };

@@ -21,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
+use crate::estimate::{
+    Estimate, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, sequential_evaluations,
+};
 use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput, short_digest};
 use crate::memory::{Machine, Memory};
@@ -178,7 +180,7 @@ impl Step for PositionSearch {
         let all = u32::try_from(self.input.positions()).unwrap_or(u32::MAX);
         let count = files::left(all, done);
         let positions = u64::from(count);
-        let evaluations = positions * u64::from(params.search.simulations);
+        let evaluations = most_evaluations(positions * u64::from(params.search.simulations), &params.search);
         let flops = evaluations as f64 * flops(&self.network);
         let shard = params.shard_positions;
         let plan = ShardPlan { count, shard, game_slots: shard, lanes };
@@ -353,7 +355,7 @@ fn assumed(positions: u64, params: &AnalysisParams, assumption: Assumption) -> V
     Part {
         positions,
         simulations: positions * u64::from(params.search.simulations),
-        evaluations: positions * u64::from(params.search.simulations),
+        evaluations: most_evaluations(positions * u64::from(params.search.simulations), &params.search),
         best: vec!["e2e4".to_owned(); positions as usize],
         values: vec![assumption.pick([0.0, 0.9, -0.9]); positions as usize],
         proven: assumption.pick([0, positions, 0]),

@@ -16,7 +16,9 @@ use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Shar
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, number};
+use crate::estimate::{
+    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, most_evaluations, number,
+};
 use crate::files;
 use crate::handles::{Games, GamesFields, Network, short_digest};
 use crate::memory::{Machine, Memory};
@@ -33,7 +35,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static str = "self_play";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[
         Usage {
@@ -110,8 +112,8 @@ impl Step for SelfPlay {
 
     fn result(&self, _: &SelfPlayParams, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, step, files, summary } = output;
-        let network = self.network.0.number;
-        let fields = GamesFields { run, iteration: number, network, step, files, summary };
+        let network = Some(self.network.0.number);
+        let fields = GamesFields { run, is_loaded: false, iteration: number, network, step, files, summary };
         Ok(StepResult::Games(Games(Arc::new(fields))))
     }
 
@@ -154,7 +156,9 @@ impl Step for SelfPlay {
         let flops = evaluations as f64 * flops(&self.network);
         let plan =
             ShardPlan { count: left.games, shard: left.shard_games, game_slots: left.game_slots, lanes };
-        let sequential = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaf_batch);
+        // A position and its mirror image are in the same batch.
+        let rows = most_evaluations(left.search.leaf_batch.into(), &left.search);
+        let sequential = evaluations as f64 / games.max(1) as f64 / rows as f64;
         let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
         let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
         Estimate { work, pace }
@@ -191,11 +195,13 @@ fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
         reasons: [("checkmate".to_owned(), games - draws)].into(),
         plies: positions + games * u64::from(params.opening_plies),
         positions,
-        evaluations: simulations,
+        evaluations: most_evaluations(simulations, &params.search),
         cache_hits: 0,
         batches: simulations.div_ceil(u64::from(params.game_slots)),
         simulations,
         entropy_sum: positions as f64 * assumption.pick([1.0, 0.3, 2.5]),
+        resignations_tested: 0,
+        false_resignations: 0,
     }
 }
 

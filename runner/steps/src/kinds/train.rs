@@ -1,16 +1,18 @@
 //! The step that trains a net on a window of games.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use dc0_core::event::Observer;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{
-    GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, write_table,
+    FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
+    write_table,
 };
 use dc0_core::trainer::samples::{Part, Samples};
-use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
+use dc0_core::trainer::{self, CarriedState, OptimizerStart, TrainJob, TrainParams, TrainSummary, Trained};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
@@ -21,7 +23,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
-use crate::handles::{Network, Window};
+use crate::handles::{Games, Network, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -40,13 +42,14 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static str = "train";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
         form: "run.train(network, window, #{…})",
         returns: "the trained net",
-        meaning: "A step: trains a net on the games of a window.",
+        meaning: "A step: trains a net on the games of a window, of an iteration or import, or of a dataset; `a + b` are the games of \
+            two of them.",
         example: "let trained = run.train(net, window, #{ updates: 10, learning_rate: |update| 0.002 });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network, ArgumentKind::Window]];
@@ -71,6 +74,9 @@ impl Step for Training {
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
     fn inputs(&self, params: &TrainParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }];
+        if let Some(state) = self.carried_state(params) {
+            inputs.push(Input { name: "training state".to_owned(), digest: state.blake3.clone() });
+        }
         for part in parts(&self.window) {
             for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
                 inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
@@ -93,6 +99,11 @@ impl Step for Training {
         let amount = Amount { unit: "updates", done: 0, total: params.updates.into() };
         let progress = context.progress(workspace, &label, amount);
         let samples = samples(&workspace.folder, &net, &self.window, params, &progress)?;
+        let state_path = workspace.scratch(STATE);
+        let carried = self.carried_state(params).map(|entry| (workspace.folder.path(&entry.path), entry));
+        if let Some((_, entry)) = &carried {
+            verify_file(workspace.folder.root(), entry)?;
+        }
         let job = TrainJob {
             params,
             start: &net,
@@ -100,11 +111,16 @@ impl Step for Training {
             seed: workspace.seed,
             threads: context.threads,
             device: context.evaluators.first_device(),
-            state_path: &workspace.scratch(STATE),
+            carried: carried.as_ref().map(|(path, entry)| CarriedState { path, blake3: &entry.blake3 }),
+            state_path: &state_path,
         };
         let trained = trainer::train(job, &progress)?;
         context.close(&progress);
-        store(workspace, &self.start, &net, trained)
+        let mut product = store(workspace, &self.start, &net, trained)?;
+        if params.keep_state {
+            product.files.push(files::keep_training_state(workspace, &state_path)?);
+        }
+        Ok(product)
     }
 
     fn result(&self, _: &TrainParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -130,7 +146,7 @@ impl Step for Training {
     }
 
     fn memory(&self, params: &TrainParams, machine: Machine) -> Memory {
-        Memory::of_training(&self.start, params.optimizer.kind, machine)
+        Memory::of_training(&self.start, params, machine)
     }
 
     /// A sample's backward pass costs twice its forward pass. The whole window is read, and held-out positions are evaluated before
@@ -141,7 +157,8 @@ impl Step for Training {
         let samples = updates * u64::from(params.batch);
         let flops_per_sample = flops(&self.start);
         let flops = 3.0 * samples as f64 * flops_per_sample;
-        let bytes = weight_bytes(&self.start.0.spec) + 2.0 * TABLE_BYTES;
+        let nets = if params.keep_state { 4.0 } else { 1.0 };
+        let bytes = nets * weight_bytes(&self.start.0.spec) + 2.0 * TABLE_BYTES;
         let positions = self.window.sum("positions") as f64;
         let held_out = (positions * params.validation_fraction).min(f64::from(params.validation_samples));
         let validations = 1.0 + f64::from(left.div_ceil(params.checkpoint_every));
@@ -166,9 +183,22 @@ impl Step for Training {
     }
 }
 
+impl Training {
+    /// The state that the training goes on from.
+    fn carried_state(&self, params: &TrainParams) -> Option<&FileEntry> {
+        let is_carried = params.optimizer.state == OptimizerStart::Carried;
+        self.start.0.training_state.as_ref().filter(|_| is_carried)
+    }
+}
+
 /// The window's shards, the oldest first.
 fn parts(window: &Window) -> impl Iterator<Item = ShardFiles<'_>> {
     window.0.iter().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
+}
+
+/// The folder that games are stored in.
+fn folder_of<'a>(games: &'a Games, own: &'a Folder) -> &'a Path {
+    if games.0.is_loaded { Path::new(&*games.0.run) } else { own.root() }
 }
 
 fn samples(
@@ -179,11 +209,14 @@ fn samples(
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
     let mut samples = Samples::new(net.spec.input(), params)?;
-    for part in parts(window) {
-        observer.check()?;
-        let games: Vec<GameRow> = read_entry(folder.root(), part.games)?;
-        let positions: Vec<PositionRow> = read_entry(folder.root(), part.positions)?;
-        samples.add(Part { name: part.name(), games: &games, positions: &positions })?;
+    for games in &*window.0 {
+        let root = folder_of(games, folder);
+        for part in ShardFiles::of_iteration(&games.0.files) {
+            observer.check()?;
+            let games: Vec<GameRow> = read_entry(root, part.games)?;
+            let positions: Vec<PositionRow> = read_entry(root, part.positions)?;
+            samples.add(Part { name: part.name(), games: &games, positions: &positions })?;
+        }
     }
     Ok(samples)
 }
@@ -216,6 +249,7 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     let fields = [
         ("updates", count(summary.updates.into())),
         ("samples_seen", count(summary.samples_seen)),
+        ("optimizer_updates", count(summary.optimizer_updates)),
         ("training_samples", count(summary.training_samples)),
         ("validation_samples", count(summary.validation_samples)),
         ("training_games", count(summary.training_games.into())),
@@ -266,6 +300,7 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
     };
     let summary = TrainSummary {
         updates: update,
+        optimizer_updates: update.into(),
         samples_seen: u64::from(update) * u64::from(params.batch),
         training_samples: positions as u64 - held_out(positions),
         validation_samples: held_out(positions),
@@ -282,7 +317,6 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
     use std::sync::Arc;
 
     use dc0_core::network::NetworkSpec;
@@ -295,7 +329,8 @@ mod tests {
     fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
         let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
         let (spec, summary) = (NetworkSpec::default(), Value::group().into());
-        let fields = NetworkFields { run: "run".into(), number: 0, digest, spec, file, summary };
+        let fields =
+            NetworkFields { run: "run".into(), number: 0, digest, spec, file, training_state: None, summary };
         let tablebases = tables.map(|folder| folder.display().to_string());
         let params = TrainParams { tablebases, ..TrainParams::default() };
         let training = Training { start: Network(Arc::new(fields)), window: Window(Arc::default()) };

@@ -103,7 +103,8 @@ impl StepProgress {
         }
         let elapsed = self.watch.elapsed();
         let mut text = duration(elapsed);
-        for (unit, count) in self.counts().work.iter().filter(|(unit, _)| RATED.contains(unit)) {
+        let is_rated = |unit: &str| RATED.contains(&unit) && unit != self.unit;
+        for (unit, count) in self.counts().work.iter().filter(|(unit, _)| is_rated(unit)) {
             let rate = *count as f64 / elapsed.as_secs_f64().max(1e-9);
             let _ = write!(text, ", {} {unit}/s", amount(rate));
         }
@@ -120,7 +121,7 @@ impl StepProgress {
 }
 
 /// Kinds of work whose rate is shown.
-const RATED: [&str; 3] = ["evaluations", "positions", "samples"];
+const RATED: [&str; 4] = ["evaluations", "games", "positions", "samples"];
 
 fn style() -> ProgressStyle {
     let template = "{prefix} {bar:24} {pos}/{len}  {elapsed} so far, {eta} left  {msg}";

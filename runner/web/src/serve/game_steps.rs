@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_page_of_games_may_lie_in_several_shards() {
-        let shard = |name: &str, count| Shard { games: name.to_owned(), positions: None, count };
+        let shard =
+            |name: &str, count| Shard { games: name.to_owned(), positions: None, headers: None, count };
         let source =
             GameSource { name: String::new(), shards: vec![shard("a", 3), shard("b", 0), shard("c", 5)] };
         let parts = |games| -> Vec<(String, std::ops::Range<usize>)> {

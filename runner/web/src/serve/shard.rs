@@ -16,6 +16,8 @@ pub(super) struct Shard {
     pub(super) games: String,
     /// The searched positions, in self-play.
     pub(super) positions: Option<String>,
+    /// What PGN says of the games, if they were imported.
+    pub(super) headers: Option<String>,
     /// The number of games.
     pub(super) count: u64,
 }
@@ -27,6 +29,7 @@ impl Shard {
         let shard = |shard: GameFiles<'_>| Self {
             games: path(shard.games),
             positions: shard.positions.map(path),
+            headers: shard.headers.map(path),
             count: shard.games.rows,
         };
         GameFiles::among(files).map(shard).collect()
@@ -75,7 +78,8 @@ fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
 
 /// The last shards of the last finished steps, the latest first.
 fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
-    let has_games = |path: &PathBuf| matches!(Manifest::kind_of(path), Some("self_play" | "arena"));
+    let has_games =
+        |path: &PathBuf| matches!(Manifest::kind_of(path), Some("self_play" | "import_pgn" | "arena"));
     let last = manifests(library, run).into_iter().rev().filter(has_games).take(3);
     let manifests = last.filter_map(|path| Manifest::read(&library.own(path)?).ok());
     manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())
@@ -144,6 +148,7 @@ mod tests {
         let of_games = |name: &str| Shard {
             games: format!("games/{name}"),
             positions: Some(format!("positions/{name}")),
+            headers: None,
             count: 0,
         };
         assert_eq!(latest(&library, &run), Some(of_games("b")));
@@ -154,8 +159,12 @@ mod tests {
         fs::remove_file(folder.path().join("x/games/a")).expect("removes");
         note("shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
         fs::write(folder.path().join("x/steps/work/aa/shard-00002.json"), "{\"files\":[{").expect("writes");
-        let of_match =
-            Shard { games: "steps/work/aa/shard-00000.parquet".to_owned(), positions: None, count: 0 };
+        let of_match = Shard {
+            games: "steps/work/aa/shard-00000.parquet".to_owned(),
+            positions: None,
+            headers: None,
+            count: 0,
+        };
         assert_eq!(latest(&library, &run), Some(of_match));
     }
 }

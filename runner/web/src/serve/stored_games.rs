@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
-use dc0_core::store::{GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table};
+use dc0_core::store::{
+    GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table,
+};
 use serde_json::{Value, json};
 
 use super::cache::{Stamp, stamp};
@@ -92,7 +94,11 @@ pub(super) fn stored(
     with_searches: bool,
 ) -> Result<Vec<Result<StoredGame, GameTextError>>, StoreError> {
     let (first, count) = (part.start, part.len());
-    if let Some(positions) = &shard.positions {
+    if let Some(headers) = &shard.headers {
+        let games = rows::<GameRow>(library, run, &shard.games)?;
+        let games = games.iter().zip(rows::<HeaderRow>(library, run, headers)?).skip(first).take(count);
+        Ok(games.map(|(row, header)| StoredGame::of_import(row, header)).collect())
+    } else if let Some(positions) = &shard.positions {
         let searched = if with_searches { rows::<PositionRow>(library, run, positions)? } else { Vec::new() };
         let games = rows::<GameRow>(library, run, &shard.games)?;
         let games = games.iter().skip(first).take(count);

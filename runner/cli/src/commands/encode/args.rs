@@ -21,7 +21,7 @@ pub(crate) struct EncodeArgs {
     /// The table of planes.
     #[arg(long, value_name = "NAME", default_value = EncodingName::Dc0.name(), value_parser = encoding_name())]
     pub encoding: EncodingName,
-    /// The side from which planes and policy see the board.
+    /// The side from which planes and policy see the board; dc0-20 has it from the side to move only.
     #[arg(long, value_name = "SIDE", default_value = Orientation::SideToMove.name(), value_parser = orientation())]
     pub orientation: Orientation,
     /// Number of positions in the history, the current one included [default: the encoding's own].
@@ -46,12 +46,12 @@ pub(crate) enum EncodeFormat {
     Npy,
 }
 
-fn encoding_name() -> impl TypedValueParser<Value = EncodingName> {
+pub(crate) fn encoding_name() -> impl TypedValueParser<Value = EncodingName> {
     PossibleValuesParser::new(EncodingName::NAMES)
         .map(|name| EncodingName::from_name(&name).expect("one of the names"))
 }
 
-fn orientation() -> impl TypedValueParser<Value = Orientation> {
+pub(crate) fn orientation() -> impl TypedValueParser<Value = Orientation> {
     PossibleValuesParser::new(Orientation::NAMES)
         .map(|name| Orientation::from_name(&name).expect("one of the names"))
 }

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use dc0_core::arena::MAX_MATE;
+use dc0_core::encoding::{EncodingName, Orientation};
+
+use crate::commands::encode::{encoding_name, orientation};
 
 /// What `export` writes.
 #[derive(Debug, Args)]
@@ -20,12 +23,14 @@ pub(crate) enum ExportFormat {
     Onnx(ExportOnnxArgs),
     /// A sweep as an Optuna journal: `optuna-dashboard FILE` opens it.
     Optuna(ExportOptunaArgs),
-    /// The stored games of a run, with the values of their searches as comments.
+    /// The stored games of a run or dataset, with the values of their searches as comments.
     Pgn(ExportPgnArgs),
     /// Mates that the stored games of a run end with, as a suite of puzzles in EPD; each has a single fastest mate, which is proved.
     Puzzles(ExportPuzzlesArgs),
     /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
     Tensorboard(ExportTensorboardArgs),
+    /// The positions that a run or dataset trains on, as tensors in a safetensors file; docs/guides/python.md shows how to use it.
+    Tensors(ExportTensorsArgs),
 }
 
 /// What `export optuna` writes.
@@ -76,12 +81,43 @@ pub(crate) struct ExportPuzzlesArgs {
 /// Which games are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Games {
-    /// Those of self-play and of matches.
+    /// Those of self-play, of matches and of imports.
     All,
     /// Those of self-play.
     SelfPlay,
+    /// Those of imports.
+    Imported,
     /// Those of matches.
     Matches,
+}
+
+/// What `export tensors` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportTensorsArgs {
+    /// A run or dataset: its folder, or its name in datasets/. Games of self-play and imports in finished steps are written.
+    #[arg(value_name = "RUN|DATASET")]
+    pub run: PathBuf,
+    /// The file to write; an existing one is replaced.
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub out: PathBuf,
+    /// The table of planes.
+    #[arg(long, value_name = "NAME", default_value = EncodingName::Dc0.name(), value_parser = encoding_name())]
+    pub encoding: EncodingName,
+    /// The side from which planes and policy see the board.
+    #[arg(long, value_name = "SIDE", default_value = Orientation::SideToMove.name(), value_parser = orientation())]
+    pub orientation: Orientation,
+    /// Number of positions in the history, the current one included [default: the encoding's own].
+    #[arg(long, value_name = "N")]
+    pub history: Option<u32>,
+    /// Write positions as bits and scalars instead of planes of floats: some twentieth of the size.
+    #[arg(long)]
+    pub packed: bool,
+    /// Write the moves of all positions one after the other instead of padded to the longest list.
+    #[arg(long)]
+    pub ragged: bool,
+    /// Only those of the iteration or import with this number.
+    #[arg(long, value_name = "N")]
+    pub number: Option<u32>,
 }
 
 /// What `export tensorboard` writes.

@@ -7,12 +7,14 @@ use std::path::Path;
 
 use dc0_core::board::GameTextError;
 use dc0_core::durable;
-use dc0_core::store::{FileEntry, GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_entry};
+use dc0_core::store::{
+    FileEntry, GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_entry,
+};
 
 use super::ExportError;
 use super::args::{ExportPgnArgs, Games};
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
-use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
+use dc0_runs::{Folder, FolderKind, RunError, Slot};
 
 /// Writes the games of all steps that are asked for, in the order of the script, and returns lines that report what was written.
 pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
@@ -23,8 +25,8 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
     let wanted: Vec<(&FinishedStep, Slot)> = steps
         .iter()
         .filter_map(|step| Some((step, step.manifest.slot()?)))
-        .filter(|(_, slot)| {
-            args.games.includes(slot.series) && args.number.is_none_or(|number| number == slot.number)
+        .filter(|(step, slot)| {
+            args.games.includes(&step.manifest.kind) && args.number.is_none_or(|number| number == slot.number)
         })
         .collect();
     if wanted.is_empty() {
@@ -93,7 +95,14 @@ impl Export {
 
     fn games(&self, files: GameFiles<'_>) -> Result<Vec<StoredGame>, Stop> {
         let root = self.run.root();
-        let stored: Result<Vec<StoredGame>, (u32, GameTextError)> = if let Some(positions) = files.positions {
+        let stored: Result<Vec<StoredGame>, (u32, GameTextError)> = if let Some(headers) = files.headers {
+            let rows: Vec<GameRow> = read_entry(root, files.games)?;
+            let headers: Vec<HeaderRow> = read_entry(root, headers)?;
+            let stored = |(row, header): (&GameRow, HeaderRow)| {
+                StoredGame::of_import(row, header).map_err(|cause| (row.game, cause))
+            };
+            rows.iter().zip(headers).map(stored).collect()
+        } else if let Some(positions) = files.positions {
             let rows: Vec<GameRow> = read_entry(root, files.games)?;
             let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
             for position in read_entry::<PositionRow>(root, positions)? {
@@ -141,11 +150,13 @@ fn run_name(root: &Path) -> String {
 }
 
 impl Games {
-    fn includes(self, series: Series) -> bool {
+    /// Whether these are games of a kind of step.
+    fn includes(self, kind: &str) -> bool {
         match self {
-            Self::All => matches!(series, Series::Iterations | Series::Matches),
-            Self::SelfPlay => series == Series::Iterations,
-            Self::Matches => series == Series::Matches,
+            Self::All => ["self_play", "import_pgn", "arena"].contains(&kind),
+            Self::SelfPlay => kind == "self_play",
+            Self::Imported => kind == "import_pgn",
+            Self::Matches => kind == "arena",
         }
     }
 }
@@ -155,6 +166,7 @@ impl ExportPgnArgs {
         let games = match self.games {
             Games::All => "games",
             Games::SelfPlay => "games of self-play",
+            Games::Imported => "imported games",
             Games::Matches => "games of matches",
         };
         self.number.map_or_else(|| games.to_owned(), |number| format!("{games} with the number {number}"))

@@ -3,13 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 
 use dc0_core::board::{Game, Move, Position, Side};
-use dc0_core::network::EvaluatorError;
+use dc0_core::network::{EvaluatorError, Wdl};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{self, GameRow, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
 use dc0_core::store::StoredGame;
 use dc0_core::trainer::TrainParams;
-use dc0_core::trainer::samples::value_target;
+use dc0_core::trainer::samples::{ValueTarget, value_targets};
 
 use super::OutsideError;
 use dc0_engine::explain::ExplainError;
@@ -53,9 +53,13 @@ fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> R
     let stored = StoredGame::of_self_play(row, positions).expect("self-play plays legal moves");
     let mut game = Game::from_position(stored.game.start().clone());
     let mut plies = Vec::new();
+    let targets = value_targets(row, positions, &TrainParams::default());
+    let targets = targets.map_err(|fault| ExplainError::Target(fault.to_string()))?;
+    let mut targets = targets.into_iter();
     for stored_ply in stored.plies() {
         let Some(played) = stored_ply.played else { break };
-        plies.push(ply(&game, played, stored_ply.search, params, stored.game.ply())?);
+        let search = stored_ply.search.and_then(|row| Some((row, targets.next()?)));
+        plies.push(ply(&game, played, search, params));
         game.play_unchecked(played);
     }
     Ok(Value::of([
@@ -72,13 +76,12 @@ fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> R
 fn ply(
     game: &Game,
     played: Move,
-    row: Option<&PositionRow>,
+    searched: Option<(&PositionRow, ValueTarget)>,
     params: &SelfPlayParams,
-    game_plies: usize,
-) -> Result<Value, OutsideError> {
+) -> Value {
     let position = game.position();
-    let search = row.map(|row| search(position, row, game_plies - game.ply())).transpose()?;
-    Ok(Value::of([
+    let search = searched.map(|(row, target)| search(position, row, target.wdl));
+    Value::of([
         ("ply", Value::Int(game.ply() as i64)),
         ("number", Value::Int(position.fullmove_number().into())),
         ("side", side(position.side_to_move())),
@@ -88,7 +91,7 @@ fn ply(
         ("san", Value::Text(position.san(played))),
         ("temperature", Value::Float(params.temperature.at(game.ply() as u32))),
         ("search", search.unwrap_or(Value::None)),
-    ]))
+    ])
 }
 
 fn side(side: Side) -> Value {
@@ -96,10 +99,7 @@ fn side(side: Side) -> Value {
 }
 
 /// The result of a ply's search, and the training targets made from it.
-fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<Value, OutsideError> {
-    let params = TrainParams::default();
-    let target =
-        value_target(row, plies_left, &params).map_err(|fault| ExplainError::Target(fault.to_string()))?;
+fn search(position: &Position, row: &PositionRow, target: Wdl) -> Value {
     let total: u64 = row.target.iter().map(|share| u64::from(*share)).sum();
     let mut moves: Vec<(u16, u32, Move)> = row
         .moves
@@ -116,7 +116,7 @@ fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<V
             ("target", Value::Float(f64::from(share) / total.max(1) as f64)),
         ])
     };
-    Ok(Value::of([
+    Value::of([
         ("simulations", Value::Int(row.simulations.into())),
         ("value", Value::Float(row.root_q.into())),
         ("draw", Value::Float(row.root_d.into())),
@@ -134,5 +134,5 @@ fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<V
                 ("loss", Value::Float(target.loss.into())),
             ]),
         ),
-    ]))
+    ])
 }

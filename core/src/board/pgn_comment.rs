@@ -1,0 +1,140 @@
+//! The commands in PGN comments that say what a move took and how the position stands: `[%clk 0:03:00]` and `[%eval 0.25]`.
+//!
+//! They were defined by `ChessBase` and FICS and are written by Lichess, chess.com, cutechess and others. Evaluations are White's.
+
+/// An evaluation by an engine, from White's side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PgnEval {
+    /// Centipawns.
+    Centipawns(f32),
+    /// Moves until mate; below 0 if Black mates.
+    Mate(i32),
+}
+
+/// What a comment says about a move.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MoveNote {
+    /// Seconds left on the clock of the player that moved.
+    pub clock: Option<f32>,
+    /// The evaluation of the position after the move.
+    pub eval: Option<PgnEval>,
+}
+
+impl PgnEval {
+    /// As `[%eval …]` has it: pawns, or `#` and moves.
+    pub fn text(self) -> String {
+        match self {
+            // Adding 0 makes a level score 0.00 instead of -0.00.
+            Self::Centipawns(score) => format!("{:.2}", score / 100.0 + 0.0),
+            Self::Mate(moves) => format!("#{moves}"),
+        }
+    }
+}
+
+impl MoveNote {
+    /// Adds what a comment says; a command that cannot be read says nothing.
+    pub(super) fn read(&mut self, comment: &[u8]) {
+        let mut rest = comment;
+        while let Some(start) = rest.windows(2).position(|bytes| bytes == b"[%") {
+            let command = &rest[start + 2..];
+            let end = command.iter().position(|byte| *byte == b']').unwrap_or(command.len());
+            let (command, after) = command.split_at(end);
+            rest = after;
+            let Some((name, value)) = std::str::from_utf8(command).ok().and_then(|text| text.split_once(' '))
+            else {
+                continue;
+            };
+            match name {
+                "clk" => self.clock = clock(value.trim()).or(self.clock),
+                "eval" => self.eval = eval(value.trim()).or(self.eval),
+                _ => {}
+            }
+        }
+    }
+
+    /// The comment that says this; `None` if there is nothing to say.
+    pub fn text(self) -> Option<String> {
+        let eval = self.eval.map(|eval| format!("[%eval {}]", eval.text()));
+        let clock = self.clock.map(|clock| format!("[%clk {}]", clock_text(clock)));
+        let parts: Vec<String> = eval.into_iter().chain(clock).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+/// Seconds of `hours:minutes:seconds`.
+fn clock(text: &str) -> Option<f32> {
+    let mut seconds = 0.0;
+    let mut parts = 0;
+    for part in text.split(':') {
+        let number = part.parse::<f64>().ok().filter(|number| (0.0..1e7).contains(number))?;
+        seconds = 60.0 * seconds + number;
+        parts += 1;
+    }
+    (parts <= 3).then_some(seconds as f32)
+}
+
+fn clock_text(seconds: f32) -> String {
+    // Tenths are what servers write; a sum of them is not exact in floats.
+    let tenths = (f64::from(seconds) * 10.0).round() as u64;
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    let text = format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    if tenth == 0 { text } else { format!("{text}.{tenth}") }
+}
+
+/// An evaluation, which a depth may follow: `0.25`, `-1.5,20`, `#-3`.
+fn eval(text: &str) -> Option<PgnEval> {
+    let score = text.split(',').next()?.trim();
+    if let Some(moves) = score.strip_prefix('#') {
+        let moves: i32 = moves.parse().ok()?;
+        return (moves != 0 && moves.abs() < 16_000).then_some(PgnEval::Mate(moves));
+    }
+    let pawns: f64 = score.parse().ok()?;
+    (pawns.abs() <= 300.0).then_some(PgnEval::Centipawns((pawns * 100.0).round() as f32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MoveNote, PgnEval};
+
+    fn read(comment: &str) -> (Option<f32>, Option<PgnEval>) {
+        let mut note = MoveNote::default();
+        note.read(comment.as_bytes());
+        (note.clock, note.eval)
+    }
+
+    #[test]
+    fn clocks_and_evaluations_are_read() {
+        let level = Some(PgnEval::Centipawns(23.0));
+        assert_eq!(read(" [%eval 0.23] [%clk 0:03:00] "), (Some(180.0), level));
+        assert_eq!(read("[%clk 1:02:03.5][%emt 0:00:01]"), (Some(3723.5), None));
+        assert_eq!(read("a move [%eval #-3] with words"), (None, Some(PgnEval::Mate(-3))));
+        assert_eq!(read("[%eval -12.5,20]"), (None, Some(PgnEval::Centipawns(-1250.0))));
+        for nothing in [
+            "",
+            "[%",
+            "[%clk]",
+            "[%clk x]",
+            "[%clk 1:2:3:4]",
+            "[%eval #0]",
+            "[%eval inf]",
+            "[%eval NaN]",
+            "[%clk -1]",
+        ] {
+            assert_eq!(read(nothing), (None, None), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for (clock, eval) in [
+            (Some(0.0), None),
+            (Some(3723.5), Some(PgnEval::Centipawns(-1.0))),
+            (None, Some(PgnEval::Mate(7))),
+            (Some(59.9), Some(PgnEval::Centipawns(0.0))),
+        ] {
+            let text = MoveNote { clock, eval }.text().expect("something to say");
+            assert_eq!(read(&text), (clock, eval), "{text}");
+        }
+        assert_eq!(MoveNote::default().text(), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Splits PGN (Edwards 1994) into tokens.
+
+/// How a game of a database begins. Such a line begins a game even within a comment, so that one that does not end spoils only its
+/// own game.
+pub const FIRST_TAG: &[u8] = b"[Event ";
+
+/// The byte order mark that some programs begin files with, and that remains where files are joined.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A part of PGN, with its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) line: usize,
+    pub(super) kind: Kind<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// What is between brackets.
+    Tag(&'a [u8]),
+    /// What is between braces.
+    Comment(&'a [u8]),
+    /// The start of a variation.
+    Open,
+    /// The end of a variation.
+    Close,
+    /// A move, a number, a glyph or a result.
+    Word(&'a [u8]),
+    /// A comment that does not end.
+    OpenComment,
+    /// A tag that does not end on its line.
+    OpenTag,
+}
+
+/// The tokens of a text. Comments to the end of a line are left out.
+#[derive(Debug, Clone)]
+pub(super) struct Tokens<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+    is_line_start: bool,
+}
+
+impl<'a> Tokens<'a> {
+    /// The tokens of a text whose first line has this number.
+    pub(super) fn new(text: &'a [u8], line: usize) -> Self {
+        Self { text, at: 0, line, is_line_start: true }
+    }
+
+    /// Skips to an index, which counts lines.
+    fn skip_to(&mut self, index: usize) {
+        let skipped = &self.text[self.at..index];
+        self.line += skipped.split(|byte| *byte == b'\n').count() - 1;
+        self.is_line_start = skipped.last().map_or(self.is_line_start, |byte| *byte == b'\n');
+        self.at = index;
+    }
+
+    fn index_of(&self, wanted: u8) -> Option<usize> {
+        Some(self.at + self.text[self.at..].iter().position(|byte| *byte == wanted)?)
+    }
+
+    /// Skips the rest of the line.
+    fn skip_line(&mut self) {
+        self.skip_to(self.index_of(b'\n').unwrap_or(self.text.len()));
+    }
+
+    /// The content of a tag: up to the bracket that is not in quotes; `None` if the line ends first.
+    fn tag(&mut self) -> Option<&'a [u8]> {
+        let (start, mut is_quoted, mut is_escaped) = (self.at, false, false);
+        while let Some(byte) = self.text.get(self.at).copied().filter(|byte| *byte != b'\n') {
+            self.at += 1;
+            match byte {
+                b']' if !is_quoted => return Some(&self.text[start..self.at - 1]),
+                b'"' if !is_escaped => is_quoted = !is_quoted,
+                _ => {}
+            }
+            is_escaped = byte == b'\\' && !is_escaped;
+        }
+        None
+    }
+
+    /// The content of a comment; `None` if the text ends or a game begins first.
+    fn comment(&mut self) -> Option<&'a [u8]> {
+        let start = self.at;
+        let end = self.index_of(b'}');
+        let content = &self.text[start..end.unwrap_or(self.text.len())];
+        if let Some(game) = next_game(content) {
+            self.skip_to(start + game);
+            return None;
+        }
+        self.skip_to(end.map_or(self.text.len(), |end| end + 1));
+        end.map(|_| content)
+    }
+
+    fn word(&mut self, start: usize) -> &'a [u8] {
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"{}()[];$".contains(byte);
+        let length = self.text[self.at..].iter().position(is_end);
+        self.at = length.map_or(self.text.len(), |length| self.at + length);
+        &self.text[start..self.at]
+    }
+}
+
+/// Where the first line begins that begins a game of a database, if it is not the text's first line.
+pub(super) fn next_game(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        from += text[from..].iter().position(|byte| *byte == b'\n')? + 1;
+        if text[from..].starts_with(FIRST_TAG) {
+            return Some(from);
+        }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            let (at, line, is_line_start) = (self.at, self.line, self.is_line_start);
+            let byte = *self.text.get(at)?;
+            self.at += 1;
+            self.is_line_start = byte == b'\n';
+            self.line += usize::from(byte == b'\n');
+            let kind = match byte {
+                byte if byte.is_ascii_whitespace() => continue,
+                0xef if self.text[at..].starts_with(MARK) => {
+                    (self.at, self.is_line_start) = (at + MARK.len(), is_line_start);
+                    continue;
+                }
+                b'%' if is_line_start => {
+                    self.skip_line();
+                    continue;
+                }
+                b';' => {
+                    self.skip_line();
+                    continue;
+                }
+                b'{' => self.comment().map_or(Kind::OpenComment, Kind::Comment),
+                b'[' => self.tag().map_or(Kind::OpenTag, Kind::Tag),
+                b'(' => Kind::Open,
+                b')' => Kind::Close,
+                b'}' | b']' => Kind::Word(&self.text[at..=at]),
+                _ => Kind::Word(self.word(at)),
+            };
+            return Some(Token { line, kind });
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! Imports of small files, and of one large enough for several chunks.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::chunks::{Chunk, Point};
+use super::parse::{Parsed, parse};
+use super::{ImportJob, ImportParams, ImportShard, Resume, Source, SourceError, import, imported_fault};
+use crate::board::{
+    Adjudication, Ending, Fault, GameResult, PgnRoster, PgnWriter, Reason, Rules, random_opening,
+};
+use crate::event::Silent;
+use crate::rng::{Purpose, Seed};
+use crate::store::{HeaderRow, Reject, StoredGame};
+
+fn parsed(text: &[u8], params: &ImportParams) -> Vec<Parsed> {
+    let start = Point::default();
+    let chunk = Chunk { number: 0, start, next: start, text: text.to_owned(), read: 0 };
+    parse(&chunk, "x.pgn", params)
+}
+
+/// The kinds of faults of the games of a text, with the lines and the numbers; `taken` for the others.
+fn outcomes(text: &str) -> Vec<String> {
+    let outcome = |parsed: Parsed| match parsed {
+        Parsed::Taken(_) => "taken".to_owned(),
+        Parsed::LeftOut(option) => format!("left out by {option}"),
+        Parsed::Rejected(row) => format!("{} {} {}", row.reason.name(), row.number, row.line),
+    };
+    parsed(text.as_bytes(), &ImportParams::default()).into_iter().map(outcome).collect()
+}
+
+const GAME: &str = "[Event \"Rated blitz\"]
+[Site \"https://lichess.org/abcdefgh\"]
+[Date \"2024.01.??\"]
+[UTCDate \"2024.01.02\"]
+[Round \"-\"]
+[White \"Réti \\\"R\\\"\"]
+[Black \"?\"]
+[Result \"0-1\"]
+[WhiteElo \"1500\"]
+[BlackElo \"?\"]
+[ECO \"A00\"]
+[TimeControl \"180+2\"]
+[Termination \"Normal\"]
+
+{a comment} 1. f3?! { [%eval -0.41] [%clk 0:03:00] } 1... e5 { [%clk 0:02:59.5] }
+(1... d5 { [%eval 9.0] } 2. Nh3 (2. a3 *) ; a line ) with a bracket
+e5) 2. g4?? $4 { [%eval #-1] } Qh4# 0-1
+";
+
+#[test]
+fn a_game_becomes_rows_with_everything_that_is_known_of_it() {
+    let games = parsed(GAME.as_bytes(), &ImportParams::default());
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    let (game, header) = (&imported.game, &imported.header);
+    let moves: Vec<String> = StoredGame::of_import(game, header.clone())
+        .expect("is legal")
+        .game
+        .moves()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(moves, ["f2f3", "e7e5", "g2g4", "d8h4"]);
+    assert_eq!((game.result, game.reason), (GameResult::BlackWins, Reason::Checkmate.into()));
+    let expected = HeaderRow {
+        game: 0,
+        source: "x.pgn".to_owned(),
+        number: 1,
+        line: 1,
+        event: "Rated blitz".to_owned(),
+        site: "https://lichess.org/abcdefgh".to_owned(),
+        date: "2024.01.02".to_owned(),
+        round: "-".to_owned(),
+        white: "Réti \"R\"".to_owned(),
+        white_elo: 1500,
+        time_control: "180+2".to_owned(),
+        termination: "Normal".to_owned(),
+        eco: "A00".to_owned(),
+        result: "0-1".to_owned(),
+        ..header.clone()
+    };
+    assert_eq!((header, header.black.as_str(), header.black_elo), (&expected, "", 0));
+    assert_eq!(header.clocks.0[..2], [180.0, 179.5]);
+    assert!(header.clocks.0[2..].iter().all(|clock| clock.is_nan()));
+    assert_eq!([header.evals.0[0], header.evals.0[2]], [-41.0, -31999.0]);
+    // The evaluation after a move is that of the next position; without one the result counts.
+    let values: Vec<(f32, f32)> = imported.positions.iter().map(|row| (row.root_q, row.root_d)).collect();
+    assert_eq!([values[0], values[2], values[3]], [(-1.0, 0.0), (-1.0, 0.0), (1.0, 0.0)]);
+    assert!(values[1].0 > 0.0 && values[1].0 < 0.1 && values[1].1 > 0.29, "{values:?}");
+    let played: Vec<_> = imported.positions.iter().map(|row| (row.legal, row.result, row.full)).collect();
+    assert_eq!(played, [(20, -1, true), (20, 1, true), (19, -1, true), (30, 1, true)]);
+    assert_eq!(imported_fault(game, header, &imported.positions, &ImportParams::default()), None);
+}
+
+#[test]
+fn broken_games_are_named_with_their_kind_number_and_line() {
+    let text = "[White \"a\"]\n\n1. e4 e5 2. Ke3 1-0\n\n[FEN \"8/8 w\"]\n\n1. e4 1-0\n
+[Variant \"Atomic\"]\n\n1. e4 1-0\n\n1. e4 -- 2. d4 1-0\n\n[White \"b\"]\n\n1. e4 *\n\n[White \"c\"]\n\n1. e4\n
+[Result \"0-1\"]\n\n1. e4 1-0\n\n1. f3 e5 2. g4 Qh4# 1-0\n\n1. e4 e5 ) 1-0\n\n1. e4 (1. d4 1-0\n
+[White \"d\"]\n\n1. e4 {never ends 1-0\n\n[Event \"e\"]\n\n1. e4 Zz9 1-0\n\n[White \"f\n\n1. e4 1-0\n\n1. e4 0-0-0 1-0\n
+[White \"g\"]\n[Result \"1/2-1/2\"]\n\n1/2-1/2\n\n[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n\n1. 0-0 Ke7 2. rF2 1/2-1/2\n";
+    let expected = [
+        "illegal_move 1 3",
+        "fen 2 5",
+        "variant 3 9",
+        "null_move 4 13",
+        "no_result 5 15",
+        "no_result 6 19",
+        "other_result 7 23",
+        "other_result 8 27",
+        "syntax 9 29",
+        "syntax 10 31",
+        "syntax 11 35",
+        "illegal_move 12 39",
+        "syntax 13 41",
+        "illegal_move 14 45",
+        "left out by min_plies",
+        "taken",
+    ];
+    assert_eq!(outcomes(text), expected);
+}
+
+#[test]
+fn the_last_word_of_a_game_is_not_dropped_and_blank_lines_do_not_end_it() {
+    assert_eq!(outcomes("1. e4 e5 2. Nf3 Kxe9 1-0"), ["illegal_move 1 1"]);
+    let text = b"\xef\xbb\xbf1. e4$1 e5\r\n\r\n2. Nf3!?$13\r\n\r\n1/2-1/2\r\n\xef\xbb\xbf";
+    let games = parsed(text, &ImportParams::default());
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    assert_eq!(imported.game.moves.len(), 3);
+}
+
+#[test]
+fn what_ended_a_game_follows_from_its_board_and_its_tag() {
+    let reason = |tags: &str, moves: &str| {
+        let games = parsed(format!("{tags}\n\n{moves}").as_bytes(), &ImportParams::default());
+        let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+        imported.game.reason
+    };
+    let shuffle = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8";
+    assert_eq!(reason("", &format!("{shuffle} 1/2-1/2")), Reason::Threefold.into());
+    assert_eq!(reason("", &format!("{shuffle} 1-0")), Ending::Adjudicated(Adjudication::Resignation));
+    assert_eq!(reason("", "1. e4 1/2-1/2"), Ending::Adjudicated(Adjudication::AgreedDraw));
+    let by = |termination: &str| reason(&format!("[Termination \"{termination}\"]"), "1. e4 1-0");
+    assert_eq!(by("Normal"), Ending::Adjudicated(Adjudication::Resignation));
+    assert_eq!(by("Time forfeit"), Ending::Forfeit(Fault::Time));
+    assert_eq!(by("abandoned"), Ending::Forfeit(Fault::Stall));
+    assert_eq!(by("white won on time"), Ending::Forfeit(Fault::Time));
+    assert_eq!(by("rules infraction"), Ending::Forfeit(Fault::IllegalMove));
+}
+
+#[test]
+fn options_leave_games_out_by_their_tags_and_lengths() {
+    let taken = |params: ImportParams| match parsed(
+        GAME.replace("\"?\"]\n[ECO", "\"1900\"]\n[ECO").as_bytes(),
+        &params,
+    )
+    .as_slice()
+    {
+        [Parsed::Taken(_)] => "taken",
+        [Parsed::LeftOut(option)] => option,
+        other => panic!("{other:?}"),
+    };
+    let params = ImportParams::default;
+    assert_eq!(taken(ImportParams { min_elo: Some(1500), max_elo: Some(1900), ..params() }), "taken");
+    assert_eq!(taken(ImportParams { min_elo: Some(1501), ..params() }), "min_elo");
+    assert_eq!(taken(ImportParams { max_elo: Some(1899), ..params() }), "max_elo");
+    assert_eq!(taken(ImportParams { min_time: Some(260), normal_only: true, ..params() }), "taken");
+    assert_eq!(taken(ImportParams { min_time: Some(261), ..params() }), "min_time");
+    assert_eq!(taken(ImportParams { min_plies: 5, ..params() }), "min_plies");
+    // A game without ratings is left out, even if it is broken.
+    let unrated = parsed(b"1. e5 1-0", &ImportParams { min_elo: Some(1), ..params() });
+    assert_eq!(unrated, [Parsed::LeftOut("min_elo")]);
+    let late = ImportParams { skip_plies: 3, policy_targets: false, ..params() };
+    let games = parsed(GAME.as_bytes(), &late);
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    let rows: Vec<(u16, bool)> = imported.positions.iter().map(|row| (row.ply, row.full)).collect();
+    assert_eq!((imported.game.opening_plies, rows), (3, vec![(3, false)]));
+    assert_eq!(imported_fault(&imported.game, &imported.header, &imported.positions, &late), None);
+}
+
+/// Random games as PGN, more than two chunks of them, with a broken one after every hundred.
+fn random_games(count: u64) -> String {
+    let rules = Rules { max_plies: 512 };
+    let mut text = String::new();
+    for number in 0..count {
+        let mut stream = Seed { run: 8, step: 0 }.stream(number, Purpose::Opening);
+        let game = random_opening(20 + number as u32 % 40, &rules, &mut stream);
+        let result = [GameResult::WhiteWins, GameResult::Draw, GameResult::BlackWins][number as usize % 3];
+        let (white, black) = (number.to_string(), "y".to_owned());
+        let (event, round) = ("random".to_owned(), "-".to_owned());
+        let roster = PgnRoster { event, date: None, round, white, black, result: Some(result) };
+        let mut writer = PgnWriter::new(&roster, game.start());
+        for (ply, (before, mv)) in game.positions().zip(game.moves()).enumerate() {
+            writer.play(before, *mv, (ply % 7 == 3).then_some("[%eval 0.25,20] [%clk 0:01:02]"));
+        }
+        text += &writer.finish();
+        text += "\n";
+        if number % 100 == 99 {
+            text += "[Event \"broken\"]\n\n1. e4 e4 1-0\n\n";
+        }
+    }
+    text
+}
+
+fn shards(sources: &[Source], params: &ImportParams, from: Resume, lanes: u32) -> Vec<ImportShard> {
+    let kept = Mutex::new(Vec::new());
+    let keep = |shard| {
+        kept.lock().expect("no lane panics").push(shard);
+        Ok(())
+    };
+    import(ImportJob { params, sources, from }, lanes, &keep, &Silent).expect("imports");
+    let mut kept: Vec<ImportShard> = kept.into_inner().expect("no lane panics");
+    kept.sort_by_key(|shard| shard.index);
+    kept
+}
+
+fn written(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("writes");
+    path
+}
+
+#[test]
+fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = random_games(6000);
+    assert!(text.len() > 2 << 20, "{}", text.len());
+    let (first, second) = text.split_at(text.find("[White \"4000\"]").expect("a game"));
+    let cut = first.rfind("[Event").expect("its first tag");
+    let (first, second) = (&first[..cut], format!("{}{second}", &first[cut..]));
+    let plain = [
+        written(folder.path(), "a.pgn", first.as_bytes()),
+        written(folder.path(), "b.pgn", second.as_bytes()),
+    ];
+    let params = ImportParams { shard_games: 700, ..ImportParams::default() };
+    let sources = Source::all(&plain).expect("sources");
+    let expected = shards(&sources, &params, Resume::default(), 1);
+    assert!(expected.len() > 3, "{}", expected.len());
+    let games: Vec<u32> =
+        expected.iter().flat_map(|shard| shard.games.iter().map(|game| game.game)).collect();
+    assert_eq!(games, (0..6000).collect::<Vec<_>>());
+    let rejects: Vec<(u32, u32)> =
+        expected.iter().flat_map(|shard| shard.rejects.iter().map(|row| (row.reject, row.number))).collect();
+    assert_eq!((rejects.len(), rejects[0], rejects[59]), (60, (0, 101), (59, 2020)));
+    let last = expected.last().and_then(|shard| shard.headers.last()).expect("a game");
+    assert_eq!((last.white.as_str(), last.source.as_str(), last.number), ("5999", "b.pgn", 2019));
+    for shard in &expected {
+        let mut rest = shard.positions.as_slice();
+        for (game, header) in shard.games.iter().zip(&shard.headers) {
+            let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
+            rest = others;
+            assert_eq!(imported_fault(game, header, own, &params), None);
+        }
+    }
+
+    assert_eq!(shards(&sources, &params, Resume::default(), 3), expected);
+    for stopped in [1, 2, expected.len() - 1] {
+        let from = expected[stopped - 1].part.next;
+        assert_eq!(shards(&sources, &params, from, 2), expected[stopped..]);
+    }
+    let few = ImportParams { max_games: Some(2500), ..params.clone() };
+    for lanes in [1, 3] {
+        let found = shards(&sources, &few, Resume::default(), lanes);
+        let count: usize = found.iter().map(|shard| shard.games.len()).sum();
+        assert_eq!(count, 2500);
+        let from = found[found.len() - 1].part.next;
+        assert_eq!((from.games, shards(&sources, &few, from, lanes)), (2500, Vec::new()));
+    }
+
+    // Compressed files have other names, and one of two parts is read to the end of the second.
+    let halves = first.as_bytes().split_at(first.len() / 2);
+    let mut packed = zstd::encode_all(halves.0, 1).expect("packs");
+    packed.extend(zstd::encode_all(halves.1, 1).expect("packs"));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(second.as_bytes()).expect("packs");
+    let gzip = gzip.finish().expect("packs");
+    let packed = [written(folder.path(), "a.pgn.zst", &packed), written(folder.path(), "b.gz", &gzip)];
+    let found = shards(&Source::all(&packed).expect("sources"), &params, Resume::default(), 2);
+    let rows = |shards: &[ImportShard]| -> Vec<_> {
+        shards
+            .iter()
+            .map(|shard| (shard.games.clone(), shard.positions.clone(), shard.part.clone()))
+            .collect()
+    };
+    assert_eq!(rows(&found), rows(&expected));
+}
+
+#[test]
+fn files_that_cannot_be_imported_are_refused_before_anything_is_done() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fault = |name: &str, content: &[u8]| {
+        let path = written(folder.path(), name, content);
+        Source::all(&[path]).expect_err("is refused").to_string()
+    };
+    assert!(fault("empty.pgn", b"").ends_with("empty.pgn is empty; expected games as PGN"));
+    assert!(fault("page.pgn", b"<!DOCTYPE html><p>Not found").contains("has no games at its beginning"));
+    assert!(fault("comment.pgn", b"; nothing\n").contains("has no games at its beginning"));
+    assert!(fault("binary.pgn", &[0, 1, 2, 200, 0, 0]).contains("has no games at its beginning"));
+    assert!(fault("a.pgn", b"BZh91AY").contains("a.pgn is compressed with bzip2; unpack it first"));
+    assert!(fault("a.zip", b"PK\x03\x04..").contains("is a zip archive"));
+    assert!(fault("a.pgn", b"\xff\xfe1\0.\0").contains("is UTF-16; convert it to UTF-8 first"));
+    assert!(fault("a.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]).contains("a.zst is cut or damaged: "));
+    assert!(fault("a.gz", &[0x1f, 0x8b, 9, 9]).contains("a.gz is cut or damaged: "));
+    let missing = Source::all(&[folder.path().join("missing.pgn")]).expect_err("is missing");
+    assert!(matches!(missing, SourceError::Read { .. }), "{missing}");
+    let inside = Source::all(&[folder.path().to_owned()]).expect_err("is a folder").to_string();
+    assert!(inside.contains("is a folder; give the PGN files in it, such as "), "{inside}");
+    let twice =
+        [written(folder.path(), "1.pgn", GAME.as_bytes()), written(folder.path(), "2.pgn", GAME.as_bytes())];
+    assert!(Source::all(&twice).expect_err("are equal").to_string().contains("have the same content"));
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_is_an_error_after_its_whole_shards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = zstd::encode_all(random_games(6000).as_bytes(), 1).expect("packs");
+    let path = written(folder.path(), "cut.zst", &packed[..packed.len() * 3 / 4]);
+    let sources = Source::all(&[path]).expect("its beginning is whole");
+    let kept = Mutex::new(0);
+    let keep = |shard: ImportShard| {
+        *kept.lock().expect("no lane panics") += shard.games.len();
+        Ok(())
+    };
+    let params = ImportParams { shard_games: 500, ..ImportParams::default() };
+    let job = ImportJob { params: &params, sources: &sources, from: Resume::default() };
+    let error = import(job, 2, &keep, &Silent).expect_err("is cut").to_string();
+    assert!(error.contains("cut.zst is cut or damaged: ") && error.contains("get the file again"), "{error}");
+    let kept = *kept.lock().expect("no lane panics");
+    assert!((500..6000).contains(&kept), "{kept}");
+}
+
+#[test]
+fn imported_games_are_written_as_pgn_and_read_back() {
+    let params = ImportParams::default();
+    let text = random_games(50);
+    let first = parsed(text.as_bytes(), &params);
+    let written = |parsed: &Parsed| match parsed {
+        Parsed::Taken(imported) => {
+            let stored = StoredGame::of_import(&imported.game, imported.header.clone()).expect("is legal");
+            stored.pgn("export") + "\n"
+        }
+        other => panic!("{other:?}"),
+    };
+    let again = parsed(first.iter().map(written).collect::<String>().as_bytes(), &params);
+    let rows = |games: &[Parsed]| -> Vec<_> {
+        let row = |parsed: &Parsed| match parsed {
+            Parsed::Taken(imported) => {
+                let header = HeaderRow { line: 0, ..imported.header.clone() };
+                // The exporter writes how the game ended as `Termination`, which these games do not have.
+                (
+                    imported.game.clone(),
+                    HeaderRow { termination: String::new(), ..header },
+                    imported.positions.clone(),
+                )
+            }
+            other => panic!("{other:?}"),
+        };
+        games.iter().map(row).collect()
+    };
+    assert_eq!(rows(&again), rows(&first));
+}
+
+#[test]
+fn no_bytes_panic_and_every_game_is_counted_once() {
+    use rand::RngExt;
+    let parts: [&[u8]; 31] = [
+        b"[",
+        b"]",
+        b"\"",
+        b"\\",
+        b"{",
+        b"}",
+        b"(",
+        b")",
+        b";",
+        b"%",
+        b"\n",
+        b" ",
+        b"\r\n",
+        b"e4",
+        b"e5",
+        b"1.",
+        b"\xe9",
+        b"\0",
+        b"*",
+        b"1-0",
+        b"0-1",
+        b"$3",
+        b"--",
+        b"[FEN \"",
+        b"[Event \"x\"]\n",
+        b"[%eval 1]",
+        b"[%clk ",
+        b"0-0",
+        b"[Result \"1-0\"]",
+        b"[%eval #3]",
+        b" 1. e4 e5 2. Nf3 ",
+    ];
+    let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Opening);
+    let params = ImportParams::default();
+    let mut taken = 0;
+    for _ in 0..20_000 {
+        let count = stream.random_range(0..24);
+        let text: Vec<u8> =
+            (0..count).flat_map(|_| parts[stream.random_range(0..parts.len())]).copied().collect();
+        for parsed in parsed(&text, &params) {
+            if let Parsed::Taken(imported) = parsed {
+                taken += 1;
+                let fault = imported_fault(&imported.game, &imported.header, &imported.positions, &params);
+                assert_eq!(fault, None, "{}", String::from_utf8_lossy(&text));
+            }
+        }
+    }
+    assert!(taken > 10, "{taken}");
+}
+
+#[test]
+fn a_row_that_was_changed_contradicts_its_game() {
+    let games = parsed(GAME.as_bytes(), &ImportParams::default());
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    let check = |change: &dyn Fn(&mut super::parse::Imported), expected: &str| {
+        let mut changed = (**imported).clone();
+        change(&mut changed);
+        let super::parse::Imported { game, header, positions } = changed;
+        let fault = imported_fault(&game, &header, &positions, &ImportParams::default()).expect("is wrong");
+        assert!(fault.contains(expected), "{expected}: {fault}");
+    };
+    check(&|rows| rows.game.moves[1] = rows.game.moves[0], "its move at ply 1, f2f3, is not legal");
+    check(&|rows| rows.header.result = "1-0".to_owned(), "`result` is 0-1, and its headers say 1-0");
+    check(
+        &|rows| {
+            rows.game.result = GameResult::Draw;
+            rows.header.result = "1/2-1/2".to_owned();
+        },
+        "its moves end in 0-1 by checkmate",
+    );
+    check(
+        &|rows| rows.game.reason = Reason::Stalemate.into(),
+        "`reason` is stalemate, but it ended by checkmate",
+    );
+    check(&|rows| rows.game.opening_plies = 1, "`opening_plies` is 1, expected 0");
+    check(&|rows| rows.header.clocks.0.truncate(2), "`clocks` of its headers has 2 items");
+    check(&|rows| _ = rows.positions.remove(1), "3 of its positions are stored");
+    check(&|rows| rows.positions[0].fen = rows.positions[2].fen.clone(), "ply 0: `fen` is ");
+    check(&|rows| rows.positions[2].root_q = 0.5, "ply 2: its values are ");
+    check(&|rows| rows.header.evals.0[0] = 300.0, "ply 1: its values are ");
+    check(&|rows| rows.positions[3].full = false, "ply 3: `full` is false");
+    assert_eq!(Reject::from_name("null_move"), Some(Reject::NullMove));
+}

@@ -1,0 +1,111 @@
+//! Stored positions as tensors, for training in other programs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dc0_core::durable;
+use dc0_core::encoding::Encoding;
+use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry};
+use dc0_core::trainer::{TensorCounts, TensorError, TensorFile, TensorForm};
+
+use super::ExportError;
+use super::args::ExportTensorsArgs;
+use dc0_runs::view::{FinishedStep, RunView};
+use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
+
+/// Writes the positions of all steps that are asked for, in the order of the script, and returns lines that report what was written.
+pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError> {
+    if args.out.extension().is_none_or(|extension| extension != "safetensors") {
+        return Err(ExportError::Name { path: args.out.clone(), ending: ".safetensors" });
+    }
+    let encoding = encoding(args)?;
+    let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
+    let folder = Folder::canonical(&root)?;
+    let steps = RunView::new(folder.clone()).steps()?;
+    let is_wanted = |slot: &Slot| {
+        slot.series == Series::Iterations && args.number.is_none_or(|number| number == slot.number)
+    };
+    let wanted: Vec<(&FinishedStep, Slot)> =
+        steps.iter().filter_map(|step| Some((step, step.manifest.slot().filter(is_wanted)?))).collect();
+    if wanted.is_empty() {
+        let number = args.number.map_or_else(String::new, |number| format!(" with the number {number}"));
+        let wanted = format!("games of self-play or imports{number}");
+        return Err(ExportError::NoGames { run: root, wanted });
+    }
+    let counts = counts(folder.root(), &wanted)?;
+    let form = TensorForm { is_packed: args.packed, is_ragged: args.ragged };
+    let about = about(&encoding, &wanted);
+    // A failure of the content ends the writing, which knows only failures of the disk.
+    let mut failure = None;
+    let written = durable::write_with(&args.out, |file| {
+        let mut tensors = TensorFile::new(file, &encoding, form, counts, &about)?;
+        for (step, slot) in &wanted {
+            if let Err(error) = add(folder.root(), step, *slot, &mut tensors) {
+                failure = Some(error);
+                return Err(std::io::Error::other("the positions cannot be written"));
+            }
+        }
+        tensors.finish()
+    });
+    match (failure, written) {
+        (Some(error), _) => Err(error),
+        (None, written) => {
+            written.map_err(RunError::io("write", &args.out))?;
+            let (positions, steps) = (counts.positions, wanted.len());
+            Ok(vec![format!(
+                "wrote    {}: {positions} positions of {steps} steps, in {encoding}",
+                args.out.display()
+            )])
+        }
+    }
+}
+
+fn encoding(args: &ExportTensorsArgs) -> Result<Encoding, ExportError> {
+    Ok(Encoding::try_new(args.encoding, args.orientation, args.history)?)
+}
+
+/// The sizes of the tensors, which their header begins with.
+fn counts(root: &Path, wanted: &[(&FinishedStep, Slot)]) -> Result<TensorCounts, ExportError> {
+    let mut counts = TensorCounts::default();
+    for (step, _) in wanted {
+        for shard in ShardFiles::of_iteration(&step.manifest.files) {
+            counts.add(&read_entry::<PositionRow>(root, shard.positions)?);
+        }
+    }
+    Ok(counts)
+}
+
+fn add(
+    root: &Path,
+    step: &FinishedStep,
+    slot: Slot,
+    tensors: &mut TensorFile<'_>,
+) -> Result<(), ExportError> {
+    for shard in ShardFiles::of_iteration(&step.manifest.files) {
+        let games: Vec<GameRow> = read_entry(root, shard.games)?;
+        let positions: Vec<PositionRow> = read_entry(root, shard.positions)?;
+        tensors.add(slot.number, &games, &positions).map_err(|error| match error {
+            TensorError::Write(cause) => ExportError::Disk(cause),
+            error @ TensorError::Rows { .. } => {
+                ExportError::Rows { file: root.join(&shard.positions.path), cause: error.to_string() }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// What the positions are, and where they come from.
+fn about(encoding: &Encoding, wanted: &[(&FinishedStep, Slot)]) -> BTreeMap<String, String> {
+    let planes: Vec<String> =
+        encoding.planes().iter().map(|plane| plane.describe(encoding.orientation())).collect();
+    let steps: Vec<&str> = wanted.iter().map(|(step, _)| step.manifest.step.as_str()).collect();
+    let members = [
+        ("encoding", encoding.name().name().to_owned()),
+        ("encoding_version", encoding.name().version().to_string()),
+        ("orientation", encoding.orientation().name().to_owned()),
+        ("history", encoding.history().to_string()),
+        ("planes", serde_json::json!(planes).to_string()),
+        ("steps", serde_json::json!(steps).to_string()),
+    ];
+    members.map(|(name, value)| (name.to_owned(), value)).into()
+}

@@ -1,0 +1,55 @@
+//! Standard input as a file. An import reads its sources twice, for their digests and for their games, and again after a kill.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use dc0_runs::RunError;
+
+use super::ImportError;
+
+/// The file name that stands for standard input.
+const INPUT: &str = "-";
+
+/// A copy of standard input beside the dataset, until the dataset is finished.
+pub(super) struct KeptInput {
+    folder: PathBuf,
+}
+
+/// Copies standard input beside the dataset, if one of the files stands for it.
+pub(super) fn kept(files: &[PathBuf], parent: &Path, name: &str) -> Result<Option<KeptInput>, ImportError> {
+    match files.iter().filter(|file| *file == Path::new(INPUT)).count() {
+        0 => return Ok(None),
+        1 => {}
+        _ => return Err(ImportError::TwoInputs),
+    }
+    let mut input = io::stdin().lock();
+    if input.is_terminal() {
+        return Err(ImportError::Terminal);
+    }
+    let kept = KeptInput { folder: parent.join(format!(".{name}.import")) };
+    fs::create_dir_all(&kept.folder).map_err(RunError::io("create", &kept.folder))?;
+    let path = kept.file();
+    let mut file = File::create(&path).map_err(RunError::io("create", &path))?;
+    io::copy(&mut input, &mut file).map_err(RunError::io("write", &path))?;
+    Ok(Some(kept))
+}
+
+impl KeptInput {
+    fn file(&self) -> PathBuf {
+        self.folder.join("stdin")
+    }
+
+    /// The files, with the copy instead of standard input.
+    pub(super) fn paths(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let path = |file: &PathBuf| if file == Path::new(INPUT) { self.file() } else { file.clone() };
+        files.iter().map(path).collect()
+    }
+
+    /// Removes the copy.
+    pub(super) fn remove(self) {
+        if let Err(cause) = fs::remove_dir_all(&self.folder) {
+            log::warn!("{} is not needed any more and cannot be removed: {cause}", self.folder.display());
+        }
+    }
+}

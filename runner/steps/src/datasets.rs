@@ -1,0 +1,42 @@
+//! Games that another folder holds: a dataset, or another run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dc0_runs::view::{FinishedStep, RunView};
+use dc0_runs::{Folder, FolderKind, RunError, Series};
+
+use crate::handles::{Games, GamesFields, Window};
+use crate::host::HostError;
+
+/// The games of all finished imports and iterations of a dataset or run, in their order: those of a folder, or of a name in `parent`.
+///
+/// Only manifests are read; files are compared with their digests when they are used.
+pub(crate) fn games(parent: &Path, name: &str) -> Result<Window, HostError> {
+    let absent = || HostError::NoDataset { name: name.to_owned(), parent: parent.to_owned() };
+    let (root, _) = Folder::named(parent, Path::new(name), &[FolderKind::Run])
+        .filter(|_| !name.is_empty())
+        .ok_or_else(absent)?;
+    let folder = Folder::at(&root);
+    let run: Arc<str> = root.display().to_string().into();
+    let mut all = Vec::new();
+    for FinishedStep { manifest, .. } in RunView::new(folder.clone()).steps()? {
+        let Some(slot) = manifest.slot().filter(|slot| slot.series == Series::Iterations) else { continue };
+        if let Some(path) = manifest.missing_file(&folder)? {
+            return Err(RunError::Lost { path: folder.path(&path) }.into());
+        }
+        let step = manifest.identity().short().to_owned();
+        let (files, summary) = (manifest.files, manifest.summary.into());
+        let (run, iteration, network) = (Arc::clone(&run), slot.number, None);
+        all.push(Games(Arc::new(GamesFields {
+            run,
+            is_loaded: true,
+            iteration,
+            network,
+            step,
+            files,
+            summary,
+        })));
+    }
+    if all.is_empty() { Err(HostError::NoGames { folder: root }) } else { Ok(Window(Arc::new(all))) }
+}
