@@ -11,7 +11,7 @@ use dc0_core::board::{
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow};
-use dc0_core::trainer::TrainParams;
+use dc0_core::trainer::{CappedGames, TrainParams};
 use dc0_core::trainer::samples::{Part, Samples};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -200,8 +200,8 @@ fn row(game: &Game, played: Move, result: i8) -> PositionRow {
     }
 }
 
-/// A digest of the samples of some plies of a game. With tablebases, results of the ply cap have a low weight in positions that
-/// are not covered; without, they have full weight.
+/// A digest of the samples of some plies of a game, whose stored result counts even if the ply cap ended it. With tablebases, results
+/// of the ply cap have a low weight in positions that are not covered; without, they have full weight.
 fn digest(
     (game, rows): &(GameRow, Vec<PositionRow>),
     plies: std::ops::Range<usize>,
@@ -210,6 +210,7 @@ fn digest(
     let params = TrainParams {
         tablebases: rescored.then(|| syzygy().display().to_string()),
         validation_fraction: 0.0,
+        capped_games: CappedGames::Draw,
         ply_cap_value_weight: if rescored { 0.25 } else { 1.0 },
         ..TrainParams::default()
     };
