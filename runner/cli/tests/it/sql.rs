@@ -112,7 +112,7 @@ fn tables_and_examples_are_listed() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let tables = sql(&experiment, &["small", "--tables"]);
-    assert!(tables.stdout.contains("games: self-play; 12 rows\n"), "{}", tables.stdout);
+    assert!(tables.stdout.contains("games: self-play and imported games; 12 rows\n"), "{}", tables.stdout);
     assert!(
         tables.stdout.contains("  full         bool       whether the policy is trained"),
         "{}",
