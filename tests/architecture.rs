@@ -117,7 +117,9 @@ struct Pipeline {
 
 const PIPELINES: &[Pipeline] = &[Pipeline {
     package: "dc0-core",
-    stages: &["board", "encoding", "network", "search", "selfplay", "store", "import", "trainer", "arena"],
+    stages: &[
+        "board", "book", "encoding", "network", "search", "selfplay", "store", "import", "trainer", "arena",
+    ],
     leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
 }];
 

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use dc0_core::arena::{Book, RandomBookParams, generate_book, mating_moves, read_puzzles};
+use dc0_core::arena::{RandomBookParams, generate_book, mating_moves, read_puzzles};
 use dc0_core::board::read_epd;
+use dc0_core::book::Book;
 use dc0_core::event::Silent;
 use dc0_core::rng::Seed;
 

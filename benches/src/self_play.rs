@@ -70,6 +70,7 @@ pub(crate) fn run(options: &Options) {
         network: "bench",
         make_evaluator: &make,
         tables: None,
+        openings: None,
     };
     let (positions, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
     let keep = |_, result: selfplay::ShardResult| {

@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         network: "calibrated",
         make_evaluator: &make_evaluator,
         tables: None,
+        openings: None,
     };
     let shard = Shard { index: 0, first_game: 0, games };
     let played = play_shard(&job, shard, &mut [make_evaluator()?], &Silent)?;

@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         network: "material",
         make_evaluator: &evaluator,
         tables: None,
+        openings: None,
     };
     let shard = Shard { index: 0, first_game: 0, games: 8 };
     let played = play_shard(&job, shard, &mut [evaluator()?], &Silent)?;

@@ -26,7 +26,7 @@ pub use fen::FenError;
 pub use game::Game;
 pub use illegal::IllegalReason;
 pub use moves::{Move, Promotion};
-pub use opening::random_opening;
+pub use opening::{random_moves, random_opening};
 pub use outcome::{GameResult, Outcome, Reason, Rules};
 pub use pgn::{PgnRoster, PgnWriter, numbered_moves};
 pub use pgn_comment::{MoveNote, PgnEval};

@@ -14,8 +14,10 @@ pub type Stream = ChaCha8Rng;
 pub enum Purpose {
     /// Random moves at the start of a game.
     Opening,
-    /// The order in which a match uses the openings of a book.
+    /// The order in which games use the openings of a book.
     Book,
+    /// What a game of self-play starts from.
+    Start,
     /// Dirichlet noise at the root.
     RootNoise,
     /// The choice of a move by temperature.
@@ -24,6 +26,8 @@ pub enum Purpose {
     PlayoutCap,
     /// Which games of self-play are played through although a side would resign.
     Resignation,
+    /// Which positions are searched again.
+    Reanalysis,
     /// Initial weights of a net.
     Weights,
     /// Differences between the copied channels of a grown net.
@@ -48,10 +52,12 @@ impl Purpose {
         match self {
             Self::Opening => "opening",
             Self::Book => "book",
+            Self::Start => "start",
             Self::RootNoise => "root-noise",
             Self::MoveChoice => "move-choice",
             Self::PlayoutCap => "playout-cap",
             Self::Resignation => "resignation",
+            Self::Reanalysis => "reanalysis",
             Self::Weights => "weights",
             Self::Growth => "growth",
             Self::Sampling => "sampling",

@@ -6,15 +6,19 @@
 
 mod game_slot;
 pub mod lanes;
+mod openings;
 mod params;
 mod play;
+mod reanalysis;
 mod records;
 mod stats;
 
 pub use lanes::{Shard, shards_of};
-pub use params::{PlayoutCap, SelfPlayParams, SelfPlayResignation};
+pub use openings::{Archive, Openings};
+pub use params::{PlayoutCap, SelfPlayParams, SelfPlayResignation, StartParams};
 pub(crate) use play::with_cache;
 pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
+pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed};
 pub use records::{GameRow, PositionRow};
 pub use stats::SelfPlayStats;
 

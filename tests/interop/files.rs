@@ -55,6 +55,7 @@ fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
         network: "0123456789abcdef",
         make_evaluator: &unused,
         tables: None,
+        openings: None,
     };
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games: 40 };

@@ -35,6 +35,7 @@ fn stored_games(folder: &Path) -> (Vec<GameRow>, Vec<PositionRow>) {
         network: "hashed",
         make_evaluator: &make_evaluator,
         tables: None,
+        openings: None,
     };
     let played = Mutex::new((Vec::new(), Vec::new()));
     let keep = |_, result: ShardResult| {

@@ -87,6 +87,7 @@ fn self_play(params: &SelfPlayParams, tables: &Tablebase) -> Vec<ShardResult> {
         network: "fake",
         make_evaluator: &make_evaluator,
         tables: Some(tables),
+        openings: None,
     };
     let kept = Mutex::new(Vec::new());
     let keep = |_, result| {

@@ -11,8 +11,8 @@ use dc0_core::board::{
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow};
-use dc0_core::trainer::{CappedGames, TrainParams};
 use dc0_core::trainer::samples::{Part, Samples};
+use dc0_core::trainer::{CappedGames, TrainParams};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 

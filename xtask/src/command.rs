@@ -53,7 +53,11 @@ impl Command {
                 Ok(Self::Run(rest.to_vec()))
             }
             "tablebases" => {
-                ensure!(rest.is_empty(), "`cargo xtask tablebases` does not know `{}`; it takes nothing", rest.join(" "));
+                ensure!(
+                    rest.is_empty(),
+                    "`cargo xtask tablebases` does not know `{}`; it takes nothing",
+                    rest.join(" ")
+                );
                 Ok(Self::Tablebases)
             }
             "test" => parse_test(rest),
@@ -115,7 +119,12 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_is_named_in_the_error() {
-        for (line, argument) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("tablebases --all", "--all"), ("test --slow", "--slow")] {
+        for (line, argument) in [
+            ("setpu", "setpu"),
+            ("setup --gpu", "--gpu"),
+            ("tablebases --all", "--all"),
+            ("test --slow", "--slow"),
+        ] {
             let message = parse(line).expect_err("the line is wrong").to_string();
             assert!(message.contains(argument), "{message}");
         }

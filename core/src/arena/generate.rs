@@ -113,8 +113,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{BookError, RandomBookParams, generate_book};
-    use crate::arena::Book;
     use crate::board::{Epd, Operands, Side};
+    use crate::book::Book;
     use crate::event::{Cancelled, Event, Observer, Silent};
     use crate::rng::Seed;
 

@@ -1,10 +1,10 @@
 //! The definition of a match: who plays, and how.
 
 use super::baselines::Baseline;
-use super::openings::Book;
 use super::params::ArenaParams;
 use super::program::{Forfeit, Program};
 use crate::board::Tablebase;
+use crate::book::Book;
 use crate::rng::Seed;
 use crate::search::SearchParams;
 use crate::selfplay::MakeEvaluator;

@@ -1,9 +1,9 @@
 //! Parameters of a match.
 
 use super::adjudication::AdjudicationParams;
-use super::openings::BookParams;
 use super::sprt::SprtParams;
 use crate::board::Rules;
+use crate::book::BookParams;
 use crate::durable;
 use crate::network::Precision;
 use crate::params;

@@ -5,12 +5,19 @@ use rand::RngExt;
 use super::{Game, Rules};
 use crate::rng::Stream;
 
+/// How often random moves may end the game before it starts without them: enough for any start but one near its end.
+const ATTEMPTS: u32 = 1000;
+
 /// A game of `plies` random legal moves from the initial position that is not over under `rules`.
-///
-/// Retries whenever the random moves end the game, so it always returns for `plies` well below a game's length.
 pub fn random_opening(plies: u32, rules: &Rules, stream: &mut Stream) -> Game {
-    loop {
-        let mut game = Game::initial();
+    random_moves(&Game::initial(), plies, rules, stream)
+}
+
+/// The game after `plies` random legal moves that do not end it under `rules`. Others are tried where they do; if all do, as near a
+/// mate, there are none.
+pub fn random_moves(start: &Game, plies: u32, rules: &Rules, stream: &mut Stream) -> Game {
+    for _ in 0..ATTEMPTS {
+        let mut game = start.clone();
         for _ in 0..plies {
             let moves = game.position().legal_moves();
             if moves.is_empty() {
@@ -18,8 +25,9 @@ pub fn random_opening(plies: u32, rules: &Rules, stream: &mut Stream) -> Game {
             }
             game.play_unchecked(moves[stream.random_range(0..moves.len())]);
         }
-        if game.ply() == plies as usize && game.outcome(rules).is_none() {
+        if game.ply() == start.ply() + plies as usize && game.outcome(rules).is_none() {
             return game;
         }
     }
+    start.clone()
 }

@@ -5,15 +5,17 @@ use rand::RngExt;
 use super::params::{SelfPlayParams, SelfPlayResignation};
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::{Adjudication, Ending, GameResult, Move, Side, Tablebase, random_opening};
+use crate::board::{Adjudication, Ending, Game, GameResult, Move, Side, Tablebase};
 use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Exploration, Search, SearchSlot, Target};
+use crate::search::{Exploration, Search, SearchSlot};
 
 /// A game, its search, and the rows recorded so far.
 pub(super) struct GameSlot<'a> {
     params: &'a SelfPlayParams,
     number: u32,
+    /// Plies before the first search.
+    opening_plies: usize,
     search: Search,
     noise: Stream,
     choice: Stream,
@@ -45,14 +47,15 @@ impl<'a> GameSlot<'a> {
         tables: Option<Tablebase>,
         seed: Seed,
         number: u32,
+        start: Game,
     ) -> Self {
         let stream = |purpose| seed.stream(u64::from(number), purpose);
         let rules = params.rules();
-        let game = random_opening(params.opening_plies, &rules, &mut stream(Purpose::Opening));
         let mut slot = Self {
             params,
             number,
-            search: Search::with_tablebases(game, rules, params.search.clone(), tables),
+            opening_plies: start.ply(),
+            search: Search::with_tablebases(start, rules, params.search.clone(), tables),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
             cap: stream(Purpose::PlayoutCap),
@@ -134,44 +137,17 @@ impl<'a> GameSlot<'a> {
 
     /// The row of the current position; its result is filled in when the game ends.
     fn row(&self, played: Move) -> PositionRow {
-        let target = self.search.policy_target();
-        let legal = target.len() as u16;
-        let mut kept: Vec<(u16, u32, u16)> = target
-            .iter()
-            .map(|mv: &Target| (mv.played.packed(), mv.visits, quantised(mv.share)))
-            .filter(|(_, visits, share)| *visits > 0 || *share > 0)
-            .collect();
-        kept.sort_unstable();
-        let (root_q, root_d) = self.search.root_value();
-        let (net_q, net_d) = self.search.net_value();
-        PositionRow {
+        let game = self.search.game();
+        let mut row = PositionRow {
             game: self.number,
-            ply: self.search.game().ply() as u16,
-            fen: self.search.game().position().fen(),
+            ply: game.ply() as u16,
+            fen: game.position().fen(),
             played: played.packed(),
-            legal,
-            moves: kept.iter().map(|(packed, _, _)| *packed).collect(),
-            visits: kept.iter().map(|(_, visits, _)| *visits).collect(),
-            target: kept.iter().map(|(_, _, share)| *share).collect(),
-            root_q: root_q as f32,
-            root_d: root_d as f32,
-            net_q: net_q as f32,
-            net_d: net_d as f32,
-            simulations: self.search.visits(),
             full: self.full && self.params.policy_targets,
-            policy_surprise: self.policy_surprise(&target),
-            result: 0,
-        }
-    }
-
-    /// KL(target ‖ prior) in nats, with the priors before noise.
-    fn policy_surprise(&self, target: &[Target]) -> f32 {
-        let divergence = |mv: &Target| {
-            let prior =
-                self.priors.iter().find(|(played, _)| *played == mv.played).map_or(0.0, |(_, prior)| *prior);
-            mv.share * (mv.share / f64::from(prior.max(f32::MIN_POSITIVE))).ln()
+            ..PositionRow::default()
         };
-        target.iter().filter(|mv| mv.share > 0.0).map(divergence).sum::<f64>().max(0.0) as f32
+        row.set_search(&self.search, &self.priors);
+        row
     }
 
     /// The game's number.
@@ -199,7 +175,7 @@ impl<'a> GameSlot<'a> {
             network: network.to_owned(),
             start_fen: game.start().fen(),
             moves: game.moves().iter().map(|played| played.packed()).collect(),
-            opening_plies: self.params.opening_plies as u16,
+            opening_plies: self.opening_plies as u16,
             result,
             reason: ending,
         };
@@ -219,11 +195,6 @@ impl SelfPlayResignation {
         let mut own = rows.iter().rev().step_by(2).take(moves);
         rows.len() >= 2 * moves - 1 && own.all(|row| f64::from(row.root_q) <= -self.value)
     }
-}
-
-/// A share in [0, 1] as `PositionRow::target` stores it.
-fn quantised(share: f64) -> u16 {
-    (share * f64::from(u16::MAX)).round() as u16
 }
 
 impl SearchSlot for GameSlot<'_> {

@@ -33,6 +33,23 @@ params! {
 }
 
 params! {
+    /// A book of openings for self-play, dealt in random order, each once before any again.
+    pub struct StartParams {
+        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
+        file: String = String::new();
+        /// The most plies that are taken from each game of a `.pgn`; () for all.
+        plies: Option<u32> = None, in 1..=1000;
+        /// Share of games that start from the book; the others start from the initial position.
+        share: f64 = 1.0, in 0.0..=1.0;
+    }
+    check |params| {
+        let missing = || ("file", "is missing; expected a file that ends in .epd, .fen or .pgn".to_owned());
+        params.file.is_empty().then(missing).into_iter().collect()
+    };
+    shorthand file;
+}
+
+params! {
     /// One iteration of self-play.
     pub struct SelfPlayParams {
         /// Games to play.
@@ -54,6 +71,10 @@ params! {
         policy_targets: bool = true;
         /// How a `puct` root chooses the move from its statistics.
         choice: ChoiceParams = ChoiceParams::default();
+        /// A book of openings, or its file; () for the initial position. Plies of the book are not trained on.
+        openings: Option<StartParams> = None;
+        /// Share of games that start from a random position of the games that the call names, before those of the book; 0 for none.
+        archive_share: f64 = 0.0, in 0.0..=1.0;
         /// Random legal moves at the start of every game, for variety; they are not trained on.
         opening_plies: u32 = 0, in 0..=60;
         /// Whether a game ends as soon as `search.tablebases` cover a position after a capture or a pawn move, with their result.

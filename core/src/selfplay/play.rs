@@ -6,10 +6,11 @@ use thiserror::Error;
 
 use super::game_slot::GameSlot;
 use super::lanes::{self, Shard};
+use super::openings::Openings;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::Tablebase;
+use crate::board::{GameTextError, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
@@ -30,6 +31,9 @@ pub enum SelfPlayError {
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// A stored game cannot be replayed.
+    #[error("a stored game is not valid")]
+    Game(#[from] GameTextError),
     /// A finished shard could not be kept.
     #[error("shard {shard} of the self-play games was played but could not be kept")]
     Keep {
@@ -53,6 +57,8 @@ pub struct SelfPlayJob<'a> {
     pub make_evaluator: &'a MakeEvaluator<'a>,
     /// The tablebases of the searches; [`SearchParams::open_tablebases`](crate::search::SearchParams::open_tablebases) opens them.
     pub tables: Option<&'a Tablebase>,
+    /// What the games start from, besides the initial position.
+    pub openings: Option<&'a Openings>,
 }
 
 /// The games of a shard, in the order of their numbers.
@@ -98,9 +104,15 @@ pub fn play_shard(
     evaluators: &mut [Box<dyn Evaluator>; 1],
     observer: &dyn Observer,
 ) -> Result<ShardResult, SelfPlayError> {
-    let mut waiting =
-        shard.game_numbers().map(|number| GameSlot::new(job.params, job.tables.cloned(), job.seed, number));
-    let mut slots: Vec<GameSlot> = waiting.by_ref().take(job.params.game_slots as usize).collect();
+    let none = Openings::default();
+    let openings = job.openings.unwrap_or(&none);
+    let start = |number| -> Result<GameSlot<'_>, GameTextError> {
+        let start = openings.start(job.params, job.seed, number)?;
+        Ok(GameSlot::new(job.params, job.tables.cloned(), job.seed, number, start))
+    };
+    let mut waiting = shard.game_numbers().map(start);
+    let mut slots: Vec<GameSlot> =
+        waiting.by_ref().take(job.params.game_slots as usize).collect::<Result<_, _>>()?;
     evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);
     let mut stats = SelfPlayStats::default();
@@ -122,7 +134,7 @@ pub fn play_shard(
                 observer.event(Event::Work { unit: "games", amount: 1 });
                 finished.push(game);
                 if let Some(next) = waiting.next() {
-                    *slot = next;
+                    *slot = next?;
                 }
             }
         }

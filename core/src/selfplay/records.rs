@@ -1,6 +1,7 @@
 //! The rows that self-play records: games and their searched positions.
 
-use crate::board::{Ending, GameResult};
+use crate::board::{Ending, GameResult, Move};
+use crate::search::{Search, Target};
 
 /// One game of self-play.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub struct GameRow {
 }
 
 /// One searched ply of a game.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PositionRow {
     /// The game's number, as in [`GameRow::game`].
     pub game: u32,
@@ -57,4 +58,40 @@ pub struct PositionRow {
     pub policy_surprise: f32,
     /// The game's result for the side to move: 1, 0 or −1.
     pub result: i8,
+}
+
+impl PositionRow {
+    /// Sets what a finished search says of the position. `priors` are those before noise.
+    pub(super) fn set_search(&mut self, search: &Search, priors: &[(Move, f32)]) {
+        let target = search.policy_target();
+        let mut kept: Vec<(u16, u32, u16)> = target
+            .iter()
+            .map(|mv: &Target| (mv.played.packed(), mv.visits, quantised(mv.share)))
+            .filter(|(_, visits, share)| *visits > 0 || *share > 0)
+            .collect();
+        kept.sort_unstable();
+        self.legal = target.len() as u16;
+        self.moves = kept.iter().map(|(packed, _, _)| *packed).collect();
+        self.visits = kept.iter().map(|(_, visits, _)| *visits).collect();
+        self.target = kept.iter().map(|(_, _, share)| *share).collect();
+        let ((root_q, root_d), (net_q, net_d)) = (search.root_value(), search.net_value());
+        (self.root_q, self.root_d) = (root_q as f32, root_d as f32);
+        (self.net_q, self.net_d) = (net_q as f32, net_d as f32);
+        self.simulations = search.visits();
+        self.policy_surprise = divergence(&target, priors);
+    }
+}
+
+/// KL(target ‖ prior) in nats.
+fn divergence(target: &[Target], priors: &[(Move, f32)]) -> f32 {
+    let term = |mv: &Target| {
+        let prior = priors.iter().find(|(played, _)| *played == mv.played).map_or(0.0, |(_, prior)| *prior);
+        mv.share * (mv.share / f64::from(prior.max(f32::MIN_POSITIVE))).ln()
+    };
+    target.iter().filter(|mv| mv.share > 0.0).map(term).sum::<f64>().max(0.0) as f32
+}
+
+/// A share in [0, 1] as [`PositionRow::target`] stores it.
+fn quantised(share: f64) -> u16 {
+    (share * f64::from(u16::MAX)).round() as u16
 }

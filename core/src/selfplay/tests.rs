@@ -3,6 +3,7 @@
 mod endings;
 mod exploration;
 mod golden;
+mod reanalysis;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -51,8 +52,14 @@ fn play_all(
     run: u64,
     make_evaluator: &MakeEvaluator<'_>,
 ) -> BTreeMap<u32, ShardResult> {
-    let job =
-        SelfPlayJob { params, seed: Seed { run, step: 1 }, network: "fake", make_evaluator, tables: None };
+    let job = SelfPlayJob {
+        params,
+        seed: Seed { run, step: 1 },
+        network: "fake",
+        make_evaluator,
+        tables: None,
+        openings: None,
+    };
     let kept = Mutex::new(BTreeMap::new());
     let keep = |shard: super::Shard, result| {
         kept.lock().unwrap().insert(shard.index, result);
@@ -178,8 +185,14 @@ fn evaluations_batches_and_cache_hits_are_what_the_net_saw() {
         };
         let params = SelfPlayParams { cache, ..params() };
         let seed = Seed { run: 1, step: 1 };
-        let job =
-            SelfPlayJob { params: &params, seed, network: "fake", make_evaluator: &counting, tables: None };
+        let job = SelfPlayJob {
+            params: &params,
+            seed,
+            network: "fake",
+            make_evaluator: &counting,
+            tables: None,
+            openings: None,
+        };
         let stats = Mutex::new(SelfPlayStats::default());
         let keep = |_, result: ShardResult| {
             stats.lock().unwrap().merge(&result.stats);
@@ -243,6 +256,7 @@ fn an_observer_sees_games_in_progress_and_changes_nothing() {
         network: "x",
         make_evaluator: &hashed,
         tables: None,
+        openings: None,
     };
     let kept = Mutex::new(Vec::new());
     let keep = |_, result: ShardResult| {
@@ -283,6 +297,7 @@ fn a_request_to_stop_is_obeyed_between_batches() {
         network: "x",
         make_evaluator: &hashed,
         tables: None,
+        openings: None,
     };
     let ended = play(&job, &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
     assert!(matches!(ended, Err(SelfPlayError::Cancelled(_))));
@@ -297,6 +312,7 @@ fn the_error_of_a_shard_that_cannot_be_kept_names_it() {
         network: "x",
         make_evaluator: &hashed,
         tables: None,
+        openings: None,
     };
     let ended = play(&job, &shards_of(5, 5), 1, &|_, _| Err("disk full".into()), &Silent);
     let error = ended.expect_err("keeping fails");

@@ -32,6 +32,7 @@ fn play_games(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
         network: "0123456789abcdef",
         make_evaluator: &unused,
         tables: None,
+        openings: None,
     };
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games };

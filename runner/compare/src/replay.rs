@@ -77,6 +77,17 @@ enum ReplayError {
         .run.display()
     )]
     NoNetwork { run: PathBuf, step: String, digest: String },
+    #[error(
+        "games of {step} start from positions of {games}, which are not in {}, so they cannot be played again here; run the script again \
+         in a new folder to repeat them",
+        .run.display()
+    )]
+    NoArchive { run: PathBuf, step: String, games: String },
+    #[error(
+        "the games of {step} are copies with new targets; play them again in the iteration that they come from, or run the script again \
+         in a new folder to repeat the searches"
+    )]
+    Reanalyzed { step: String },
     #[error("the parameters of {step} were written by another version of dc0 and cannot be read: {cause}")]
     Parameters { step: String, cause: ParamErrors },
     #[error(
@@ -111,6 +122,8 @@ impl Fault for ReplayError {
             | Self::NoGame { .. }
             | Self::NoPly { .. }
             | Self::NoNetwork { .. }
+            | Self::NoArchive { .. }
+            | Self::Reanalyzed { .. }
             | Self::UnknownPlayer { .. }
             | Self::Program { .. }
             | Self::Imported { .. }

@@ -92,6 +92,19 @@ pub enum StepError {
         /// Pairs of the match.
         pairs: usize,
     },
+    /// A book whose openings leave no moves to play.
+    #[error(
+        "openings: the longest opening of {file} has {plies} plies, which with `opening_plies` must stay below max_plies = {max_plies}; \
+         set `openings: #{{ file, plies }}`"
+    )]
+    LongOpenings {
+        /// The file.
+        file: String,
+        /// Plies of its longest opening.
+        plies: usize,
+        /// The ply cap.
+        max_plies: u32,
+    },
     /// Searches of given positions.
     #[error(transparent)]
     Search(#[from] AnalysisError),
@@ -129,7 +142,8 @@ impl Fault for StepError {
             | Self::Import(ImportError::NoGames { .. })
             | Self::Openings { .. }
             | Self::Book(_)
-            | Self::FewOpenings { .. } => Exit::BadInput,
+            | Self::FewOpenings { .. }
+            | Self::LongOpenings { .. } => Exit::BadInput,
             error => exit_of(error),
         }
     }

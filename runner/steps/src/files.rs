@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use dc0_core::board::Tablebase;
+use dc0_core::book::Book;
 use dc0_core::durable;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
@@ -47,6 +48,12 @@ fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
     let full = folder.path(&path);
     let content = fs::read(&full).map_err(RunError::io("read", &full))?;
     Ok(FileEntry { path, rows: 0, bytes: content.len() as u64, blake3: durable::digest(&content) })
+}
+
+/// Reads a book of openings; `plies` of each of its games, or all.
+pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
+    let content = fs::read(file).map_err(|cause| StepError::Openings { file: file.to_owned(), cause })?;
+    Ok(Book::read(file, &content, plies.map(|plies| plies as usize))?)
 }
 
 /// The tablebases of a search as an input: another set of files in the same folder makes a different step.

@@ -9,7 +9,7 @@ use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
-use dc0_core::store::{FileEntry, MatchGameRow, StoreError, read_entry};
+use dc0_core::store::{FileEntry, MatchGameRow, ShardFiles, StoreError, read_entry};
 use dc0_opponents::Opponent;
 use dc0_runs::Generation;
 
@@ -74,6 +74,13 @@ pub struct GamesFields {
     pub summary: Summary,
 }
 
+impl Games {
+    /// The folder of the run or dataset that stores them; `own` is that of the run that reads them.
+    pub(crate) fn root<'a>(&'a self, own: &'a Path) -> &'a Path {
+        if self.0.is_loaded { Path::new(&*self.0.run) } else { own }
+    }
+}
+
 /// The games of some iterations or imports, the oldest first.
 #[derive(Debug, Clone)]
 pub struct Window(pub Arc<Vec<Games>>);
@@ -88,6 +95,11 @@ impl Window {
     /// These games and others.
     pub fn with(&self, other: &Self) -> Self {
         Self(Arc::new(self.0.iter().chain(&*other.0).cloned().collect()))
+    }
+
+    /// The shards, the oldest first.
+    pub fn parts(&self) -> impl Iterator<Item = ShardFiles<'_>> {
+        self.0.iter().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
     }
 
     /// The sum of a summary's figure over the iterations.

@@ -6,6 +6,7 @@ mod import;
 mod load_network;
 mod network;
 mod puzzles;
+mod reanalyze;
 mod search;
 mod self_play;
 mod train;
@@ -13,7 +14,7 @@ mod train;
 pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
 pub use import::sources as pgn_sources;
 pub use network::summary_members;
-pub use self_play::{SelfPlay, play_shard};
+pub use self_play::{ARCHIVE, SelfPlay, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
 use crate::step::{Kind, KindOf};
@@ -26,6 +27,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<SelfPlay>::ENTRY,
     &KindOf::<import::ImportPgn>::ENTRY,
     &KindOf::<train::Training>::ENTRY,
+    &KindOf::<reanalyze::Reanalysis>::ENTRY,
     &KindOf::<Arena>::ENTRY,
     &KindOf::<search::PositionSearch>::ENTRY,
     &KindOf::<puzzles::Puzzles>::ENTRY,

@@ -10,8 +10,18 @@ use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
 /// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 9] =
-    ["network", "load_network", "grow", "self_play", "import_pgn", "train", "arena", "search", "puzzles"];
+const KINDS: [&str; 10] = [
+    "network",
+    "load_network",
+    "grow",
+    "self_play",
+    "import_pgn",
+    "train",
+    "reanalyze",
+    "arena",
+    "search",
+    "puzzles",
+];
 
 pub(super) const SECTION: Section = Section {
     id: "parameters",

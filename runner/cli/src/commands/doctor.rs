@@ -156,6 +156,7 @@ fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
         network: "doctor",
         make_evaluator: &make_evaluator,
         tables: None,
+        openings: None,
     };
     let keep = |_, _| Ok(());
     match play(&job, &shards_of(2, 2), 1, &keep, &dc0_core::event::Silent) {

@@ -1,11 +1,14 @@
 //! `diff`, `reproduce` and `replay` on small runs: complete, changed, damaged and killed ones.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use crate::experiment::{Ended, Experiment, SMALL, rewrite_journal};
+use dc0_core::board::{Game, Position};
+use dc0_core::store::{GameRow, read_table};
 use dc0_runs::sweep::folder::SweepRecord;
 use dc0_runs::sweep::observation::Direction;
 use dc0_runs::{Folder, Manifest, Record};
@@ -267,6 +270,64 @@ fn every_stored_game_replays_to_the_same_moves_and_visits() {
     check(&other, 1, &["played again from the seed: different, first at game"], &[]);
     fs::remove_file(experiment.first_in("networks/0000.safetensors")).expect("removes");
     check(&done(&experiment, &["replay", "small", "0:3", "--recompute"]), 2, &[], &["is not in"]);
+}
+
+/// A run whose games start from a book, and then from games of its own.
+const STARTS: &str = r#"
+let p = params(#{ archive_share: 1.0, book: "book.pgn" });
+let run = open_run("small");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+let play = #{ games: 6, shard_games: 3, search: #{ simulations: 4 }, max_plies: 30 };
+let first = run.self_play(net, play + #{ openings: #{ file: p.book, share: 0.5 } });
+let second = run.self_play(net, first, play + #{ archive_share: p.archive_share, opening_plies: 1 });
+let newer = run.reanalyze(net, first + second, #{ search: #{ simulations: 3 }, share: 0.5 });
+run.train(net, newer, #{ updates: 2, batch: 8 });
+"#;
+
+#[test]
+fn games_start_from_books_and_earlier_games_and_are_played_again() {
+    let experiment = Experiment::new(STARTS);
+    let book = experiment.folder.path().join("book.pgn");
+    fs::write(&book, "1. e4 c5 2. Nf3 *\n\n1. d4 d5 2. c4 *\n").expect("writes");
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let rows = |iteration: u32| -> Vec<GameRow> {
+        let folder = experiment.run_folder().join(format!("games/iteration={iteration:04}"));
+        let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        files.collect::<BTreeSet<_>>().into_iter().flat_map(|file| read_table::<GameRow>(&file).expect("reads")).collect()
+    };
+    let (first, second) = (rows(0), rows(1));
+    assert!(first.iter().all(|game| [0, 3].contains(&game.opening_plies)));
+    assert!(
+        first.iter().any(|game| game.opening_plies == 3) && first.iter().any(|game| game.opening_plies == 0)
+    );
+    let searched = |game: &GameRow| -> Vec<String> {
+        let played = Game::from_packed(&game.start_fen, &game.moves).expect("a legal game");
+        played.positions().skip(game.opening_plies.into()).map(Position::fen).collect()
+    };
+    let archive: Vec<String> = first.iter().flat_map(searched).collect();
+    assert!(second.iter().all(|game| archive.contains(&game.start_fen)), "{second:?}");
+    for game in ["0:1", "0:4", "1:1", "1:4"] {
+        let same = done(&experiment, &["replay", "small", game, "--recompute"]);
+        check(&same, 0, &["played again from the seed: the same moves and visits"], &[]);
+    }
+    // Copies of all games in one iteration, with other targets for about half of the positions.
+    let moves = |games: &[GameRow]| games.iter().map(|game| game.moves.clone()).collect::<Vec<_>>();
+    let copies = rows(2);
+    assert_eq!(moves(&copies), [moves(&first), moves(&second)].concat());
+    assert_eq!(copies.iter().map(|game| game.game).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+    let again = done(&experiment, &["replay", "small", "2:1", "--recompute"]);
+    check(&again, 2, &[], &["the games of iteration 0002 are copies with new targets"]);
+    check(&done(&experiment, &["replay", "small", "2:11"]), 0, &[], &[]);
+    check(&done(&experiment, &["verify", "small"]), 0, &[], &[]);
+    let resumed = experiment.run(&[]);
+    assert!(resumed.code == Some(0) && !resumed.stderr.contains("iteration 0002  "), "{}", resumed.stderr);
+    let refused = |args: &[&str], expected: &str| check(&experiment.run(args), 2, &[], &[expected]);
+    refused(&["--set", "archive_share=0.0"], "archive_share: expected more than 0");
+    refused(&["--set", "book=none.pgn"], "cannot read none.pgn");
+    let long =
+        "a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6 a4 a5 b4 b5 c4 c5 d4 d5 e4 e5 f4 f5 g4 g5 h4 h5 *\n";
+    fs::write(&book, long).expect("writes");
+    refused(&[], "has 32 plies, which with `opening_plies` must stay below max_plies = 30");
 }
 
 #[test]

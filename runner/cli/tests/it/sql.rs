@@ -114,7 +114,7 @@ fn tables_and_examples_are_listed() {
     let tables = sql(&experiment, &["small", "--tables"]);
     assert!(tables.stdout.contains("games: self-play and imported games; 12 rows\n"), "{}", tables.stdout);
     assert!(
-        tables.stdout.contains("  full         bool       whether the policy is trained"),
+        tables.stdout.contains("  full             bool       whether the policy is trained"),
         "{}",
         tables.stdout
     );

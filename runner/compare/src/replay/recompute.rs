@@ -9,7 +9,7 @@ use dc0_core::board::Move;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Params, read};
-use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayParams, Shard, ShardResult, shards_of};
+use dc0_core::selfplay::{Archive, GameRow, PositionRow, SelfPlayParams, Shard, ShardResult, shards_of};
 use dc0_core::store::{MatchGameRow, ShardFiles, read_entry};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
-use dc0_steps::kinds::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, play_shard};
+use dc0_steps::kinds::{ARCHIVE, Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, play_shard};
 use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
 
@@ -107,6 +107,8 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
         (params.games, lineup.shard_games(&params))
     } else if game.stored.header.is_some() {
         return Err(ReplayError::Imported { step: game.step.name() });
+    } else if game.step.manifest.kind == "reanalyze" {
+        return Err(ReplayError::Reanalyzed { step: game.step.name() });
     } else {
         let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND, SelfPlay::VERSION))?;
         (params.games, params.shard_games)
@@ -148,6 +150,22 @@ fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint,
     if loaded.digest == digest { Ok(Some((loaded.checkpoint, loaded.digest))) } else { Err(absent()) }
 }
 
+/// The games that a step's games started from, by their digests. Those of a dataset are in no folder of the run.
+fn archive(run: &Loaded, step: &Step) -> Result<Archive, ReplayError> {
+    let mut archive = Archive::default();
+    for input in step.manifest.inputs.iter().filter(|input| input.name.starts_with(ARCHIVE)) {
+        let mut files = run.steps.iter().flat_map(|step| &step.manifest.files);
+        let missing = || ReplayError::NoArchive {
+            run: run.folder.root().to_owned(),
+            step: step.name(),
+            games: input.name[ARCHIVE.len()..].to_owned(),
+        };
+        let entry = files.find(|entry| entry.blake3 == input.digest).ok_or_else(missing)?;
+        archive.add(&read_entry::<GameRow>(run.folder.root(), entry)?);
+    }
+    Ok(archive)
+}
+
 fn recompute_iteration(
     run: &Loaded,
     game: &FoundGame,
@@ -164,7 +182,8 @@ fn recompute_iteration(
     };
     let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
     let seed = step.manifest.identity().seed(run.record.seed);
-    let result = play_shard(&params, seed, &net, &digest, shard, evaluators, progress)?;
+    let archive = archive(run, step)?;
+    let result = play_shard(&params, seed, (&net, &digest), archive, shard, evaluators, progress)?;
     let mut shards = ShardFiles::of_iteration(&step.manifest.files);
     let files = shards.find(|files| *files.games == game.file).expect("the game was read from it");
     let games: Vec<GameRow> = read_entry(run.folder.root(), files.games)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dc0_core::arena;
-use dc0_core::board::{Game, Rules};
+use dc0_core::board::{Ending, Game, Reason, Rules};
 use dc0_core::import::{ImportParams, ImportStats, imported_fault};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
@@ -44,7 +44,8 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
     }
     let mut reader = Reader { root, step, findings };
     match manifest.kind.as_str() {
-        "self_play" => reader.self_play(),
+        "self_play" => reader.self_play(false),
+        "reanalyze" => reader.self_play(true),
         "import_pgn" => reader.import(),
         "arena" => reader.arena(),
         "search" => reader.search(),
@@ -94,8 +95,13 @@ impl Reader<'_> {
         Rules { max_plies: max_plies.map_or(u32::MAX, |plies| plies as u32) }
     }
 
-    fn self_play(&mut self) {
-        let (rules, mut stats) = (self.rules(), SelfPlayStats::default());
+    /// Games of self-play, or copies of them with new targets: these ended by the ply cap of the step that played them.
+    fn self_play(&mut self, are_copies: bool) {
+        let (own_rules, mut stats) = (self.rules(), SelfPlayStats::default());
+        let rules = |row: &GameRow| {
+            let is_capped = are_copies && row.reason == Ending::Rules(Reason::PlyCap);
+            if is_capped { Rules { max_plies: row.moves.len() as u32 } } else { own_rules }
+        };
         let files = self.manifest().files.clone();
         for shard in ShardFiles::of_iteration(&files) {
             let games: Vec<GameRow> = self.table(shard.games);
@@ -104,7 +110,7 @@ impl Reader<'_> {
             for row in &games {
                 let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
                 rest = others;
-                if let Some(fault) = legality::self_play_fault(row, own, &rules) {
+                if let Some(fault) = legality::self_play_fault(row, own, &rules(row)) {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));
                 }
                 stats.add_game(row, own);

@@ -1,7 +1,6 @@
 //! The step that plays a match. Shards are stored in the step's work folder, and merged into one table at the end.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, Baseline, Book, BookParams, EloInterval, Fault, Forfeit, KeepMatchShard, Lineup,
-    MakeProgram, Match, MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
+    self, ArenaParams, Baseline, EloInterval, Fault, Forfeit, KeepMatchShard, Lineup, MakeProgram, Match,
+    MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
+use dc0_core::book::{Book, BookParams};
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -481,8 +481,7 @@ impl MatchSetup<'_> {
 /// The book of openings, which has enough of them.
 fn book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
     let Some(BookParams { file, plies, repeat }) = &params.openings else { return Ok(None) };
-    let content = fs::read(file).map_err(|cause| StepError::Openings { file: file.clone(), cause })?;
-    let book = Book::read(file, &content, plies.map(|plies| plies as usize))?;
+    let book = files::book(file, *plies)?;
     let pairs = params.games as usize / 2;
     if *repeat || pairs <= book.len() {
         return Ok(Some(book));

@@ -3,15 +3,22 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_backend::Evaluators;
+use dc0_core::board::Game;
+use dc0_core::book::Book;
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
 use dc0_core::rng::Seed;
-use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
-use dc0_core::store::write_table;
+use dc0_core::selfplay::{
+    self, Archive, GameRow, Openings, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult,
+    StartParams, shards_of,
+};
+use dc0_core::store::{ShardFiles, read_entry, write_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{
+    Folder, Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace,
+};
 
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -20,7 +27,7 @@ use crate::estimate::{
     Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, most_evaluations, number,
 };
 use crate::files;
-use crate::handles::{Games, GamesFields, Network, short_digest};
+use crate::handles::{Games, GamesFields, Network, Window, short_digest};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
@@ -28,9 +35,13 @@ use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
-/// The net that plays.
+/// Precedes the name of a shard of the archive among the inputs.
+pub const ARCHIVE: &str = "archive ";
+
+/// The net that plays, and the games whose positions games start from.
 pub struct SelfPlay {
     network: Network,
+    archive: Option<Window>,
 }
 
 impl Step for SelfPlay {
@@ -40,9 +51,10 @@ impl Step for SelfPlay {
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
-            form: "run.self_play(network, #{…})",
+            form: "run.self_play(network, #{…}) or run.self_play(network, window, #{…})",
             returns: "games",
-            meaning: "A step: plays games of a net against itself.",
+            meaning: "A step: plays games of a net against itself. With a window, some of them start from positions of its games \
+                (`archive_share`).",
             example: "let games = run.self_play(net, #{ games: p.games, search: #{ simulations: p.simulations } });",
         },
         Usage {
@@ -53,7 +65,8 @@ impl Step for SelfPlay {
             example: "let window = run.window(#{ iterations: 2 });",
         },
     ];
-    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network]];
+    const FORMS: &'static [&'static [ArgumentKind]] =
+        &[&[ArgumentKind::Network], &[ArgumentKind::Network, ArgumentKind::Window]];
 
     type Params = SelfPlayParams;
 
@@ -62,19 +75,43 @@ impl Step for SelfPlay {
     }
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
-        match <[Argument; 1]>::try_from(arguments) {
-            Ok([Argument::Network(network)]) => Ok(Self { network }),
+        let mut arguments = arguments.into_iter();
+        match (arguments.next(), arguments.next()) {
+            (Some(Argument::Network(network)), None) => Ok(Self { network, archive: None }),
+            (Some(Argument::Network(network)), Some(Argument::Window(archive))) => {
+                Ok(Self { network, archive: Some(archive) })
+            }
             _ => Err(no_matching_form()),
         }
     }
 
+    fn conflict(&self, params: &SelfPlayParams) -> Option<String> {
+        match (&self.archive, params.archive_share > 0.0) {
+            (None, true) => Some(
+                "archive_share: expected the games to start from, as in `run.self_play(net, window, #{…})`, got none"
+                    .to_owned(),
+            ),
+            (Some(_), false) => {
+                Some("archive_share: expected more than 0, as the call names games to start from".to_owned())
+            }
+            _ => None,
+        }
+    }
+
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        Ok(Self { network: past.read(manifest, "network")?.clone() })
+        Ok(Self { network: past.read(manifest, "network")?.clone(), archive: None })
     }
 
     fn inputs(&self, params: &SelfPlayParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
         inputs.extend(files::tablebases(&params.search)?);
+        if let Some(book) = starts(params)? {
+            inputs.push(Input { name: "openings".to_owned(), digest: book.digest().to_owned() });
+        }
+        for part in self.archive.iter().flat_map(Window::parts) {
+            inputs
+                .push(Input { name: format!("{ARCHIVE}{}", part.name()), digest: part.games.blake3.clone() });
+        }
         Ok(inputs)
     }
 
@@ -97,12 +134,14 @@ impl Step for SelfPlay {
         let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         workspace.meter.set_lanes(context.lanes);
         let tables = params.search.open_tablebases()?;
+        let openings = Openings { book: starts(params)?, archive: self.archive(&workspace.folder)? };
         let job = SelfPlayJob {
             params,
             seed: workspace.seed,
             network: name,
             make_evaluator: &make_evaluator,
             tables: tables.as_ref(),
+            openings: Some(&openings),
         };
         let keep = |shard, result| keep(workspace, name, shard, result).map_err(Into::into);
         selfplay::play(&job, &rest, context.lanes, &keep, &progress)?;
@@ -180,6 +219,30 @@ impl Step for SelfPlay {
     }
 }
 
+impl SelfPlay {
+    /// The games whose positions games start from.
+    fn archive(&self, folder: &Folder) -> Result<Archive, StepError> {
+        let mut archive = Archive::default();
+        for games in self.archive.iter().flat_map(|window| &*window.0) {
+            for part in ShardFiles::of_iteration(&games.0.files) {
+                archive.add(&read_entry::<GameRow>(games.root(folder.root()), part.games)?);
+            }
+        }
+        Ok(archive)
+    }
+}
+
+/// The book of openings.
+pub fn starts(params: &SelfPlayParams) -> Result<Option<Book>, StepError> {
+    let Some(StartParams { file, plies, .. }) = &params.openings else { return Ok(None) };
+    let book = files::book(file, *plies)?;
+    let longest = book.openings().iter().map(Game::ply).max().unwrap_or(0);
+    if longest as u32 + params.opening_plies < params.max_plies {
+        return Ok(Some(book));
+    }
+    Err(StepError::LongOpenings { file: file.clone(), plies: longest, max_plies: params.max_plies })
+}
+
 /// The mock result: games as they might end.
 fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
     let games = u64::from(params.games);
@@ -209,8 +272,8 @@ fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
 pub fn play_shard(
     params: &SelfPlayParams,
     seed: Seed,
-    net: &Checkpoint,
-    digest: &str,
+    (net, digest): (&Checkpoint, &str),
+    archive: Archive,
     shard: Shard,
     evaluators: &Evaluators,
     observer: &dyn Observer,
@@ -218,7 +281,16 @@ pub fn play_shard(
     let make_evaluator = || evaluators.make(net);
     let tables = params.search.open_tablebases()?;
     let network = short_digest(digest);
-    let job = SelfPlayJob { params, seed, network, make_evaluator: &make_evaluator, tables: tables.as_ref() };
+    let openings = Openings { book: starts(params)?, archive };
+    let tables = tables.as_ref();
+    let job = SelfPlayJob {
+        params,
+        seed,
+        network,
+        make_evaluator: &make_evaluator,
+        tables,
+        openings: Some(&openings),
+    };
     let finished = Mutex::new(None);
     let keep = |_, result| {
         *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);

@@ -1,7 +1,6 @@
 //! The step that trains a net on a window of games.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use dc0_core::event::Observer;
 use dc0_core::network::NetworkSpec;
@@ -23,7 +22,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
-use crate::handles::{Games, Network, Window};
+use crate::handles::{Network, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -77,7 +76,7 @@ impl Step for Training {
         if let Some(state) = self.carried_state(params) {
             inputs.push(Input { name: "training state".to_owned(), digest: state.blake3.clone() });
         }
-        for part in parts(&self.window) {
+        for part in self.window.parts() {
             for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
                 inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
             }
@@ -191,16 +190,6 @@ impl Training {
     }
 }
 
-/// The window's shards, the oldest first.
-fn parts(window: &Window) -> impl Iterator<Item = ShardFiles<'_>> {
-    window.0.iter().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
-}
-
-/// The folder that games are stored in.
-fn folder_of<'a>(games: &'a Games, own: &'a Folder) -> &'a Path {
-    if games.0.is_loaded { Path::new(&*games.0.run) } else { own.root() }
-}
-
 fn samples(
     folder: &Folder,
     net: &Checkpoint,
@@ -210,7 +199,7 @@ fn samples(
 ) -> Result<Samples, StepError> {
     let mut samples = Samples::new(net.spec.input(), params)?;
     for games in &*window.0 {
-        let root = folder_of(games, folder);
+        let root = games.root(folder.root());
         for part in ShardFiles::of_iteration(&games.0.files) {
             observer.check()?;
             let games: Vec<GameRow> = read_entry(root, part.games)?;
@@ -317,6 +306,7 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
     use std::sync::Arc;
 
     use dc0_core::network::NetworkSpec;

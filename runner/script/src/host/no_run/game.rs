@@ -6,7 +6,9 @@ use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::{EvaluatorError, Wdl};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::selfplay::{self, GameRow, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
+use dc0_core::selfplay::{
+    self, GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult,
+};
 use dc0_core::store::StoredGame;
 use dc0_core::trainer::TrainParams;
 use dc0_core::trainer::samples::{ValueTarget, value_targets};
@@ -16,6 +18,7 @@ use dc0_engine::explain::ExplainError;
 use dc0_runs::net::Named;
 use dc0_steps::StepError;
 use dc0_steps::host::{Host, HostError};
+use dc0_steps::kinds::starts;
 
 /// Plays game 0 of a seed.
 pub(super) fn play(
@@ -25,6 +28,7 @@ pub(super) fn play(
     params: &SelfPlayParams,
 ) -> Result<Value, OutsideError> {
     let tablebases = params.search.open_tablebases().map_err(ExplainError::from)?;
+    let openings = Openings { book: starts(params).map_err(HostError::from)?, ..Openings::default() };
     let make_evaluator = || {
         let failed = |cause: HostError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
         host.evaluator(&net.net).map_err(failed)
@@ -35,6 +39,7 @@ pub(super) fn play(
         network: &net.digest[..16],
         make_evaluator: &make_evaluator,
         tables: tablebases.as_ref(),
+        openings: Some(&openings),
     };
     let finished: Mutex<Option<ShardResult>> = Mutex::new(None);
     let keep = |_, result| {

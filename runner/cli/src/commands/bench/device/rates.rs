@@ -68,6 +68,7 @@ pub(super) fn self_play(
         network: "bench",
         make_evaluator: &make_evaluator,
         tables: None,
+        openings: None,
     };
     let evaluations = AtomicU64::new(0);
     let keep = |_, played: ShardResult| {

@@ -1,4 +1,4 @@
-//! Books of openings: the positions that the pairs of a match start from.
+//! Books of openings: the positions that games start from.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,7 +14,7 @@ use crate::rng::{Purpose, Seed};
 const RULES: Rules = Rules { max_plies: u32::MAX };
 
 params! {
-    /// A book of openings, which are dealt in random order.
+    /// A book of openings for a match, dealt in random order.
     pub struct BookParams {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
         file: String = String::new();
@@ -111,13 +111,13 @@ impl Book {
         &self.digest
     }
 
-    /// The opening of a pair. Pairs get the openings in random order, and each opening once before any is used again, then in
-    /// another order.
-    pub fn opening(&self, seed: Seed, pair: u64) -> Game {
+    /// The opening of a pair of games, or of a game. They get the openings in random order, and each opening once before any is used
+    /// again, then in another order.
+    pub fn opening(&self, seed: Seed, number: u64) -> Game {
         let count = self.openings.len() as u64;
         let mut order: Vec<u32> = (0..self.openings.len() as u32).collect();
-        order.shuffle(&mut seed.stream(pair / count, Purpose::Book));
-        self.openings[order[(pair % count) as usize] as usize].clone()
+        order.shuffle(&mut seed.stream(number / count, Purpose::Book));
+        self.openings[order[(number % count) as usize] as usize].clone()
     }
 }
 

@@ -1,0 +1,74 @@
+//! Searching stored games again.
+
+use super::{hashed, params, played};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::event::Silent;
+use crate::network::fake::Hashed;
+use crate::network::{Evaluator, EvaluatorError};
+use crate::params::Schedule;
+use crate::rng::Seed;
+use crate::search::{RootParams, RootRule, SearchParams};
+use crate::selfplay::{
+    MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, SelfPlayParams,
+    ShardResult,
+};
+
+fn again(shard: &ShardResult, params: &ReanalysisParams, make_evaluator: &MakeEvaluator<'_>) -> Reanalyzed {
+    let job = ReanalysisJob { params, seed: Seed { run: 1, step: 9 }, make_evaluator, tables: None };
+    let (games, positions) = (shard.games.clone(), shard.positions.clone());
+    job.shard(games, positions, &mut job.evaluator().expect("a fake"), &Silent).expect("fakes do not fail")
+}
+
+fn other_net() -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 2)))
+}
+
+#[test]
+fn the_same_net_and_search_give_the_rows_of_self_play_without_noise() {
+    for rule in [RootRule::Puct, RootRule::Gumbel] {
+        let search = SearchParams {
+            simulations: 12,
+            root: RootParams { rule, ..RootParams::default() },
+            ..SearchParams::default()
+        };
+        let noiseless = SelfPlayParams {
+            search: search.clone(),
+            root_noise: None,
+            gumbel_noise: Schedule::constant(0.0),
+            ..params()
+        };
+        for shard in played(&noiseless, 1, 1).values() {
+            for game_slots in [2, 64] {
+                let params =
+                    ReanalysisParams { search: search.clone(), game_slots, ..ReanalysisParams::default() };
+                let found = again(shard, &params, &hashed);
+                assert_eq!((&found.shard.games, &found.shard.positions), (&shard.games, &shard.positions));
+                assert_eq!(found.searched as usize, shard.positions.len());
+                assert_eq!(found.shard.stats.positions, shard.stats.positions);
+            }
+        }
+    }
+}
+
+#[test]
+fn only_chosen_positions_with_a_policy_target_change() {
+    let cap = PlayoutCap { fast_share: 0.5, fast_simulations: 4, ..PlayoutCap::default() };
+    let shard = &played(&SelfPlayParams { playout_cap: Some(cap), ..params() }, 1, 1)[&0];
+    let full = shard.positions.iter().filter(|row| row.full).count();
+    let search = SearchParams { simulations: 8, ..SearchParams::default() };
+    for share in [0.0, 0.5, 1.0] {
+        let params = ReanalysisParams { search: search.clone(), share, ..ReanalysisParams::default() };
+        let found = again(shard, &params, &other_net);
+        assert_eq!(found.shard.games, shard.games);
+        let mut changed = 0;
+        for (before, after) in shard.positions.iter().zip(&found.shard.positions) {
+            let played = |row: &PositionRow| (row.game, row.ply, row.fen.clone(), row.played, row.result);
+            assert_eq!(played(before), played(after));
+            assert!(before == after || (before.full && after.full && after.simulations <= 8));
+            changed += u64::from(before != after);
+        }
+        assert_eq!(found.searched, changed, "another net gives other targets");
+        let expected = share * full as f64;
+        assert!((changed as f64 - expected).abs() <= 3.0 * (full as f64 * share * (1.0 - share)).sqrt());
+    }
+}

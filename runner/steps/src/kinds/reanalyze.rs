@@ -1,0 +1,283 @@
+//! The step that searches the positions of stored games again, and stores the games with the new targets.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use dc0_core::params::{Problem, Value};
+use dc0_core::selfplay::{
+    GameRow, PositionRow, ReanalysisJob, ReanalysisParams, SelfPlayStats, Shard, lanes,
+};
+use dc0_core::store::{ShardFiles, read_entry, write_table};
+use dc0_process::format::counted;
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use serde::{Deserialize, Serialize};
+
+use crate::assumption::Assumption;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, number};
+use crate::files;
+use crate::handles::{Games, GamesFields, Network, Window, short_digest};
+use crate::memory::{Machine, Memory};
+use crate::metered::metered;
+use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::usage::Usage;
+
+/// The net that searches, and the games whose positions it searches.
+pub(crate) struct Reanalysis {
+    network: Network,
+    window: Window,
+}
+
+/// The figures of a finished shard.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Part {
+    stats: SelfPlayStats,
+    searched: u64,
+}
+
+impl Step for Reanalysis {
+    const KIND: &'static str = "reanalyze";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Iterations;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "reanalyze",
+        form: "run.reanalyze(network, window, #{…})",
+        returns: "games",
+        meaning: "A step: searches the positions of a window's games again, without noise, and stores the games with the new policy \
+            targets and values. The games themselves stay as they were played.",
+        example: "let newer = run.reanalyze(trained, games, #{ search: #{ simulations: p.simulations }, share: 0.5 });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network, ArgumentKind::Window]];
+
+    type Params = ReanalysisParams;
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(network), Argument::Window(window)]) => Ok(Self { network, window }),
+            _ => Err(no_matching_form()),
+        }
+    }
+
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window(<_>::default()) })
+    }
+
+    fn inputs(&self, params: &ReanalysisParams) -> Result<Vec<Input>, StepError> {
+        let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
+        inputs.extend(files::tablebases(&params.search)?);
+        for (number, part) in self.window.parts().enumerate() {
+            for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
+                inputs.push(Input { name: format!("{kind} {number:05}"), digest: entry.blake3.clone() });
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &ReanalysisParams,
+        workspace: &StepWorkspace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let net = files::load(&workspace.folder, &self.network)?;
+        let shards = self.shards();
+        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
+        let done: u64 = finished.values().map(|note| note.part.stats.games).sum();
+        let rest: Vec<Shard> =
+            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let amount = Amount { unit: "games", done, total: self.games().into() };
+        let label = format!("reanalysis by {}", self.network.name());
+        let progress = context.progress(workspace, &label, amount);
+        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
+        workspace.meter.set_lanes(context.lanes);
+        let tables = params.search.open_tablebases()?;
+        let job = ReanalysisJob {
+            params,
+            seed: workspace.seed,
+            make_evaluator: &make_evaluator,
+            tables: tables.as_ref(),
+        };
+        lanes::run::<_, _, StepError>(
+            &rest,
+            context.lanes,
+            &|| Ok(job.evaluator()?),
+            &|evaluator, shard| {
+                let (games, positions) = self.read(workspace, shard)?;
+                Ok(job.shard(games, positions, evaluator, &progress)?)
+            },
+            &|shard, found| {
+                let provenance =
+                    [("network", short_digest(&self.network.0.digest)), ("shard", &shard.index.to_string())];
+                let provenance = files::provenance(workspace, provenance);
+                let root = workspace.folder.root();
+                let path = |table| workspace.part(table, shard.index);
+                let games = write_table(root, &path("games"), &found.shard.games, &provenance)?;
+                let positions = write_table(root, &path("positions"), &found.shard.positions, &provenance)?;
+                let part = Part { stats: found.shard.stats, searched: found.searched };
+                workspace.keep_shard(shard.index, &ShardNote { files: vec![games, positions], part })?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        context.close(&progress);
+        product(workspace, shards.len() as u32)
+    }
+
+    fn result(&self, _: &ReanalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
+        let StepOutput { run, number, step, files, summary } = output;
+        let network = Some(self.network.0.number);
+        let fields = GamesFields { run, is_loaded: false, iteration: number, network, step, files, summary };
+        Ok(StepResult::Games(Games(Arc::new(fields))))
+    }
+
+    fn figures(summary: &Value) -> String {
+        let [games, positions, searched] =
+            ["games", "positions", "reanalyzed"].map(|name| number(summary, name) as usize);
+        let (games, positions) = (counted(games, "game"), counted(positions, "position"));
+        format!("{games}, {positions}, {} searched again", counted(searched, "position"))
+    }
+
+    fn planned(&self, _: &ReanalysisParams, number: u32) -> Result<String, StepError> {
+        let (net, games) = (self.network.name(), counted(self.games() as usize, "game"));
+        Ok(format!("iteration {number:04}: {games} reanalyzed by {net}"))
+    }
+
+    fn begun(&self, _: &ReanalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
+        let total = self.shards().len() as u32;
+        let finished = workspace.finished_shards::<Part>(total)?;
+        let amount = finished.values().map(|note| note.part.stats.games).sum();
+        Ok(PartialProgress { parts: finished.len() as u32, total, unit: "shards", amount })
+    }
+
+    fn memory(&self, _: &ReanalysisParams, machine: Machine) -> Memory {
+        Memory::of_inference(&[&self.network], self.shards().len() as u32, machine)
+    }
+
+    fn estimate(
+        &self,
+        params: &ReanalysisParams,
+        done: u64,
+        summary: Option<&Value>,
+        lanes: u32,
+    ) -> Estimate {
+        let summary = summary.cloned().unwrap_or_else(|| self.assumed(params));
+        let [games, positions, evaluations] =
+            ["games", "positions", "evaluations"].map(|name| number(&summary, name));
+        let left = games.saturating_sub(done);
+        let share = left as f64 / games.max(1) as f64;
+        let [positions, evaluations] = [positions, evaluations].map(|count| (count as f64 * share) as u64);
+        let row_bytes = 20.0 + 5.0 * f64::from(params.search.simulations).sqrt();
+        let shards = self.shards();
+        let bytes = left as f64 * GAME_BYTES
+            + positions as f64 * row_bytes
+            + shards.len() as f64 * share * 2.0 * TABLE_BYTES;
+        let flops = evaluations as f64 * flops(&self.network);
+        let shard = shards.iter().map(|shard| shard.games).max().unwrap_or(1);
+        let plan = ShardPlan { count: left as u32, shard, game_slots: params.game_slots, lanes };
+        let rows = most_evaluations(params.search.leaf_batch.into(), &params.search);
+        let sequential = evaluations as f64 / left.max(1) as f64 / rows as f64;
+        let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
+        let work = Work { games: left, positions, evaluations, flops, bytes, ..Work::default() };
+        Estimate { work, pace }
+    }
+
+    fn mock_result(&self, params: &ReanalysisParams, _: u32, _: u32, _: Assumption) -> MockResult {
+        let shards = 0..self.shards().len();
+        let files = shards
+            .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
+            .collect();
+        MockResult { summary: self.assumed(params), files }
+    }
+
+    /// Its games were counted when they were played.
+    fn spent(&self, summary: &Value) -> Spent {
+        let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
+        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+    }
+}
+
+impl Reanalysis {
+    /// A shard for each of the window's.
+    fn shards(&self) -> Vec<Shard> {
+        let mut first_game = 0;
+        let shard = |(index, part): (usize, ShardFiles<'_>)| {
+            let shard = Shard { index: index as u32, first_game, games: part.games.rows as u32 };
+            first_game += shard.games;
+            shard
+        };
+        self.window.parts().enumerate().map(shard).collect()
+    }
+
+    fn games(&self) -> u32 {
+        self.shards().last().map_or(0, |last| last.first_game + last.games)
+    }
+
+    /// The games of a shard with their positions, numbered through the whole window.
+    fn read(
+        &self,
+        workspace: &StepWorkspace,
+        shard: Shard,
+    ) -> Result<(Vec<GameRow>, Vec<PositionRow>), StepError> {
+        let of = |games: &Games| ShardFiles::of_iteration(&games.0.files).count();
+        let mut before = shard.index as usize;
+        for games in &*self.window.0 {
+            if let Some(part) = ShardFiles::of_iteration(&games.0.files).nth(before) {
+                let root = games.root(workspace.folder.root());
+                let mut rows: Vec<GameRow> = read_entry(root, part.games)?;
+                let mut positions: Vec<PositionRow> = read_entry(root, part.positions)?;
+                let first = rows.first().map_or(0, |row| row.game);
+                let renumbered = |game: u32| game - first + shard.first_game;
+                rows.iter_mut().for_each(|row| row.game = renumbered(row.game));
+                positions.iter_mut().for_each(|row| row.game = renumbered(row.game));
+                return Ok((rows, positions));
+            }
+            before -= of(games);
+        }
+        unreachable!("a shard is one of the window's")
+    }
+
+    /// The mock result: the games as their summaries have them.
+    fn assumed(&self, params: &ReanalysisParams) -> Value {
+        let count = |name| self.window.sum(name) as u64;
+        let searched = (count("positions") as f64 * params.share) as u64;
+        let simulations = searched * u64::from(params.search.simulations);
+        let stats = SelfPlayStats {
+            games: self.games().into(),
+            white_wins: count("white_wins"),
+            draws: count("draws"),
+            black_wins: count("black_wins"),
+            plies: count("positions"),
+            positions: count("positions"),
+            evaluations: most_evaluations(simulations, &params.search),
+            batches: simulations.div_ceil(u64::from(params.game_slots)),
+            simulations,
+            entropy_sum: count("positions") as f64,
+            ..SelfPlayStats::default()
+        };
+        summary(&stats, searched)
+    }
+}
+
+fn summary(stats: &SelfPlayStats, searched: u64) -> Value {
+    let mut summary = stats.to_value();
+    if let Value::Group(members) = &mut summary {
+        members.retain(|name, _| !name.ends_with("resignations") && !name.starts_with("resignations"));
+    }
+    summary.put("reanalyzed", Value::Int(searched as i64));
+    summary
+}
+
+/// Merges the shards in order from their notes, so that the result does not depend on when they were done.
+fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
+    let (mut stats, mut searched) = (SelfPlayStats::default(), 0);
+    let mut entries = Vec::new();
+    for note in workspace.all_shards::<Part>(shards)? {
+        stats.merge(&note.part.stats);
+        searched += note.part.searched;
+        entries.extend(note.files);
+    }
+    Ok(Product { files: entries, summary: summary(&stats, searched) })
+}
