@@ -38,6 +38,27 @@ fn the_definitions_for_editors_are_up_to_date() {
     check_up_to_date("definitions", "dc0.d.rhai");
 }
 
+/// The page of defaults names parameters as `call.path`, with their values.
+#[test]
+fn the_page_of_defaults_has_the_values_of_the_program() {
+    let page = fs::read_to_string(root().join("docs/methods/defaults.md")).expect("the page");
+    let code = |cell: &str| cell.trim().strip_prefix('`')?.strip_suffix('`').map(ToOwned::to_owned);
+    let mut compared = 0;
+    for line in page.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let [name, value, evidence] = cells[..] else { continue };
+        let (Some(name), Some(value)) = (code(name), code(value)) else { continue };
+        let (call, path) = name.split_once('.').unwrap_or((&name, ""));
+        let calls = dc0_script::reference::all_calls();
+        let rows = &calls.iter().find(|known| known.call == call).unwrap_or_else(|| panic!("no {call}")).rows;
+        let row = rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(row.default, value, "{name}");
+        assert!(!evidence.trim().is_empty(), "{name}");
+        compared += 1;
+    }
+    assert!(compared > 25, "{compared} defaults");
+}
+
 #[test]
 fn docs_prints_the_parameters_by_default() {
     let printed = |page: &[&str]| succeed(Command::new(PROGRAM).arg("docs").args(page)).stdout;

@@ -1,15 +1,18 @@
-//! What a net gets wrong on the stored games of a run, in figures that are compared before and after a change of training.
+//! What the stored games of a run teach, and what a net gets wrong on them, in figures that are compared before and after a change.
 //!
 //! `cargo run --release -p dc0-benches -- learning --run az_small --net az_small:10`
 
 mod mirror;
 mod positions;
 mod shortcuts;
+mod stored;
 mod study;
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use clap::Args;
+use dc0_core::board::Tablebase;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
@@ -17,8 +20,8 @@ use dc0_runs::net::{named, shipped};
 
 use study::{Row, Study};
 
-/// Measures what a net gets wrong on stored games: whether it agrees with itself on mirror images, and whether it uses what does not
-/// matter for the result.
+/// Measures what stored games teach and what a net gets wrong on them: targets on mates and in endings, results that tablebases
+/// contradict; whether a net agrees with itself on mirror images, and whether it uses what does not matter for the result.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The run whose games of self-play are read: its folder, or its name in `datasets`.
@@ -33,6 +36,9 @@ pub(crate) struct Options {
     /// Positions, evenly spaced over those of the iterations; fewer if there are fewer.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     positions: u64,
+    /// A folder of Syzygy tablebases, which the figures of endings need; `cargo xtask tablebases` fetches small ones.
+    #[arg(long)]
+    tablebases: Option<PathBuf>,
     /// The figures to measure [default: all].
     #[arg(long, value_delimiter = ',', value_parser = Figures::parse)]
     figures: Vec<Figure>,
@@ -56,6 +62,9 @@ impl Figures {
     const ALL: &'static [Figure] = &[
         Figure { name: "mirror", measure: mirror::measure },
         Figure { name: "shortcuts", measure: shortcuts::measure },
+        Figure { name: "mates", measure: stored::mates },
+        Figure { name: "capped", measure: stored::capped },
+        Figure { name: "endings", measure: stored::endings },
     ];
 
     /// The figure with a name.
@@ -74,13 +83,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     };
     let positions = positions::read(&options.run, &options.iterations, options.positions as usize)?;
     println!("{} positions of {}, {}, {name} in f32", positions.len(), options.run, net.spec.input());
-    let mut study = Study::new(positions, evaluator(&net)?);
+    let tables = options.tablebases.as_deref().map(Tablebase::open).transpose()?;
+    let mut study = Study::new(positions, tables, evaluator(&net)?);
     let chosen = if options.figures.is_empty() { Figures::ALL } else { &options.figures };
-    println!("\n{:<10} {:<64} {:>8} {:>10}", "figure", "what", "value", "positions");
+    println!("\n{:<10} {:<66} {:>8} {:>10}", "figure", "what", "value", "positions");
     for figure in chosen {
         for Row { what, value, positions } in (figure.measure)(&mut study)? {
             let value = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
-            println!("{:<10} {what:<64} {value:>8} {positions:>10}", figure.name);
+            println!("{:<10} {what:<66} {value:>8} {positions:>10}", figure.name);
         }
     }
     Ok(())

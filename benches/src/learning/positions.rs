@@ -24,7 +24,10 @@ pub(super) fn read(
     };
     let files: Vec<FileEntry> = steps
         .into_iter()
-        .filter(|step| step.manifest.kind == "self_play" && is_wanted(&step.manifest.slot()))
+        .filter(|step| {
+            ["self_play", "reanalyze"].contains(&step.manifest.kind.as_str())
+                && is_wanted(&step.manifest.slot())
+        })
         .flat_map(|step| step.manifest.files)
         .collect();
     let all: usize = ShardFiles::of_iteration(&files).map(|shard| shard.positions.rows as usize).sum();
@@ -52,5 +55,5 @@ pub(super) fn read(
 fn with_game(game: &GameRow, row: PositionRow) -> Result<StoredPosition, Box<dyn Error>> {
     let moves = game.moves.get(..row.ply.into());
     let moves = moves.ok_or_else(|| format!("game {} has no ply {}", game.game, row.ply))?;
-    Ok(StoredPosition { game: Game::from_packed(&game.start_fen, moves)?, row })
+    Ok(StoredPosition { game: Game::from_packed(&game.start_fen, moves)?, row, end: game.reason })
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use dc0_core::board::Game;
+use dc0_core::board::{Ending, Game, Tablebase};
 use dc0_core::encoding::Encoding;
 use dc0_core::network::torch::TorchEvaluator;
 use dc0_core::network::{Batch, Evaluations, Evaluator};
@@ -24,11 +24,14 @@ pub(super) struct Row {
 pub(super) struct StoredPosition {
     pub(super) game: Game,
     pub(super) row: PositionRow,
+    /// How the game ended.
+    pub(super) end: Ending,
 }
 
-/// The positions and the net.
+/// The positions, the net, and the tablebases if there are any.
 pub(super) struct Study {
     pub(super) positions: Vec<StoredPosition>,
+    pub(super) tables: Option<Tablebase>,
     evaluator: TorchEvaluator,
 }
 
@@ -49,8 +52,12 @@ impl Evaluated {
 }
 
 impl Study {
-    pub(super) fn new(positions: Vec<StoredPosition>, evaluator: TorchEvaluator) -> Self {
-        Self { positions, evaluator }
+    pub(super) fn new(
+        positions: Vec<StoredPosition>,
+        tables: Option<Tablebase>,
+        evaluator: TorchEvaluator,
+    ) -> Self {
+        Self { positions, tables, evaluator }
     }
 
     pub(super) fn encoding(&self) -> &Encoding {

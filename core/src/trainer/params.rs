@@ -24,6 +24,8 @@ param_enum! {
 param_enum! {
     /// The precision of convolutions and dense layers while training; weights and their updates are always 32-bit floats.
     pub enum TrainPrecision {
+        /// bf16 in a run whose nets are evaluated in bf16, otherwise f32.
+        Auto = "auto",
         /// 32-bit floats.
         Float32 = "f32",
         /// 16-bit brain floats in the layers, 32 bits in batch norm's parameters and the losses (mixed precision,
@@ -196,7 +198,7 @@ params! {
         /// Which statistics batch norm uses.
         batch_norm: BatchNormMode = BatchNormMode::Batch;
         /// Precision of convolutions and dense layers.
-        precision: TrainPrecision = TrainPrecision::Float32;
+        precision: TrainPrecision = TrainPrecision::Auto;
         /// Averages of the weights over the updates; () for the weights as they are after the last.
         average: Option<WeightAverage> = None;
         /// Whether the training state is kept with the net, for trainings that start from it: the weights themselves, the

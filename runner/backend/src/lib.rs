@@ -145,6 +145,14 @@ impl Evaluators {
         }
     }
 
+    /// The precision of evaluations.
+    pub fn precision(&self) -> Precision {
+        match &self.engine {
+            Engine::Torch { precision, .. } => *precision,
+            Engine::Onnx(_) => Precision::F32,
+        }
+    }
+
     /// The names of the devices that lanes use.
     pub fn device_names(&self) -> Vec<String> {
         match &self.engine {

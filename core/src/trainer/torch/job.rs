@@ -17,7 +17,7 @@ use crate::trainer::samples::{Samples, hash_numbers};
 /// What to train, on which samples, and where the training state is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainJob<'a> {
-    /// The parameters, checked.
+    /// The parameters, checked. `auto` of the precision is f32.
     pub params: &'a TrainParams,
     /// The net before training.
     pub start: &'a Checkpoint,

@@ -67,7 +67,7 @@ impl<'a> Learner<'a> {
     /// Runs a net on `[B, P, 8, 8]` in the chosen precision; the outputs are 32-bit floats.
     fn forward(&self, net: &Net, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
-            TrainPrecision::Float32 => net.forward(planes, mode),
+            TrainPrecision::Auto | TrainPrecision::Float32 => net.forward(planes, mode),
             TrainPrecision::BFloat16 => {
                 let heads = to_bfloat16(net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
                 let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);

@@ -293,7 +293,11 @@ fn games_start_from_books_and_earlier_games_and_are_played_again() {
     let rows = |iteration: u32| -> Vec<GameRow> {
         let folder = experiment.run_folder().join(format!("games/iteration={iteration:04}"));
         let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-        files.collect::<BTreeSet<_>>().into_iter().flat_map(|file| read_table::<GameRow>(&file).expect("reads")).collect()
+        files
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .flat_map(|file| read_table::<GameRow>(&file).expect("reads"))
+            .collect()
     };
     let (first, second) = (rows(0), rows(1));
     assert!(first.iter().all(|game| [0, 3].contains(&game.opening_plies)));

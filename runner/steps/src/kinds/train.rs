@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use dc0_core::event::Observer;
-use dc0_core::network::NetworkSpec;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::{NetworkSpec, Precision};
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{
     FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
     write_table,
 };
 use dc0_core::trainer::samples::{Part, Samples};
-use dc0_core::trainer::{self, CarriedState, OptimizerStart, TrainJob, TrainParams, TrainSummary, Trained};
+use dc0_core::trainer::{
+    self, CarriedState, OptimizerStart, TrainJob, TrainParams, TrainPrecision, TrainSummary, Trained,
+};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
@@ -94,6 +96,7 @@ impl Step for Training {
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.start)?;
+        let params = &in_precision_of_run(params, context.evaluators.precision());
         let label = format!("training from {}", self.start.name());
         let amount = Amount { unit: "updates", done: 0, total: params.updates.into() };
         let progress = context.progress(workspace, &label, amount);
@@ -188,6 +191,16 @@ impl Training {
         let is_carried = params.optimizer.state == OptimizerStart::Carried;
         self.start.0.training_state.as_ref().filter(|_| is_carried)
     }
+}
+
+/// The parameters with the precision that `auto` stands for.
+fn in_precision_of_run(params: &TrainParams, evaluation: Precision) -> TrainParams {
+    let precision = match (params.precision, evaluation) {
+        (TrainPrecision::Auto, Precision::Bf16) => TrainPrecision::BFloat16,
+        (TrainPrecision::Auto, _) => TrainPrecision::Float32,
+        (chosen, _) => chosen,
+    };
+    TrainParams { precision, ..params.clone() }
 }
 
 fn samples(
