@@ -55,6 +55,6 @@ pub(crate) fn interop_command(script: &str) -> Command {
 /// The folder of the tablebases with three and four pieces.
 pub(crate) fn syzygy() -> PathBuf {
     let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join(".syzygy"), PathBuf::from);
-    assert!(folder.exists(), X, folder.display());
+    assert!(folder.exists(), "no tablebases at {}; run `cargo xtask tablebases`", folder.display());
     folder
 }

@@ -105,6 +105,14 @@ pub enum StepError {
         /// The ply cap.
         max_plies: u32,
     },
+    /// A positions file with a game that its games file does not have.
+    #[error("{file} has positions of game {game}, which is not stored; `dc0-run verify` finds damaged files")]
+    StrayPosition {
+        /// The file.
+        file: String,
+        /// The game.
+        game: u32,
+    },
     /// Searches of given positions.
     #[error(transparent)]
     Search(#[from] AnalysisError),
@@ -135,7 +143,9 @@ impl Fault for StepError {
     fn exit(&self) -> Exit {
         match self {
             Self::Run(error) => error.exit(),
-            Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
+            Self::OtherNetwork { .. }
+            | Self::StrayPosition { .. }
+            | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
             Self::Tablebase(_)
             | Self::Grow(_)
             | Self::Memory(_)

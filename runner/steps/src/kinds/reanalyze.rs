@@ -1,5 +1,6 @@
 //! The step that searches the positions of stored games again, and stores the games with the new targets.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -228,10 +229,17 @@ impl Reanalysis {
                 let root = games.root(workspace.folder.root());
                 let mut rows: Vec<GameRow> = read_entry(root, part.games)?;
                 let mut positions: Vec<PositionRow> = read_entry(root, part.positions)?;
-                let first = rows.first().map_or(0, |row| row.game);
-                let renumbered = |game: u32| game - first + shard.first_game;
-                rows.iter_mut().for_each(|row| row.game = renumbered(row.game));
-                positions.iter_mut().for_each(|row| row.game = renumbered(row.game));
+                let mut numbers = HashMap::new();
+                for (row, number) in rows.iter_mut().zip(shard.game_numbers()) {
+                    numbers.insert(row.game, number);
+                    row.game = number;
+                }
+                for row in &mut positions {
+                    row.game = numbers.get(&row.game).copied().ok_or(StepError::StrayPosition {
+                        file: part.positions.path.clone(),
+                        game: row.game,
+                    })?;
+                }
                 return Ok((rows, positions));
             }
             before -= of(games);
