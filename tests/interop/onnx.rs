@@ -289,7 +289,7 @@ fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
     assert!(output.status.success(), "{printed}{}", text(&output.stderr));
     for line in [
         "weights  01234567",
-        "input    scalars float32 [batch, 2]",
+        "input    scalars float32 [batch, 1]",
         "runs     on ONNX Runtime",
         "se_resnet 2x32",
     ] {
@@ -297,7 +297,7 @@ fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
     }
     let json: serde_json::Value = serde_json::from_slice(&inspect(&["--json"]).stdout).expect("JSON");
     assert_eq!(json["spec"]["tower"]["filters"], 32);
-    assert_eq!(json["inputs"][0], "input uint64 [batch, 20]");
+    assert_eq!(json["inputs"][0], "input uint64 [batch, 19]");
     let refused = |bytes: &[u8], expected: &str| {
         std::fs::write(&path, bytes).expect("writes");
         let output = inspect(&[]);
@@ -341,5 +341,5 @@ fn code_blocks_of_the_python_guide_run_in_order() {
     let output =
         succeed(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
     let printed = text(&output.stdout);
-    assert!(printed.contains("ran 4 shell blocks and 9 of Python"), "{printed}");
+    assert!(printed.contains("ran 5 shell blocks and 11 of Python"), "{printed}");
 }

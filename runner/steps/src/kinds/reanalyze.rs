@@ -176,7 +176,8 @@ impl Step for Reanalysis {
             + positions as f64 * row_bytes
             + shards.len() as f64 * share * 2.0 * TABLE_BYTES;
         let flops = evaluations as f64 * flops(&self.network);
-        let shard = shards.iter().map(|shard| shard.games).max().unwrap_or(1);
+        // In a plan, the shards of games that are not played yet have no rows.
+        let shard = self.games().div_ceil(shards.len().max(1) as u32).max(1);
         let plan = ShardPlan { count: left as u32, shard, game_slots: params.game_slots, lanes };
         let rows = most_evaluations(params.search.leaf_batch.into(), &params.search);
         let sequential = evaluations as f64 / left.max(1) as f64 / rows as f64;
@@ -213,7 +214,7 @@ impl Reanalysis {
     }
 
     fn games(&self) -> u32 {
-        self.shards().last().map_or(0, |last| last.first_game + last.games)
+        self.window.sum("games") as u32
     }
 
     /// The games of a shard with their positions, numbered through the whole window.
