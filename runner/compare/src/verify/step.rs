@@ -115,14 +115,7 @@ impl Reader<'_> {
                 }
                 stats.add_game(row, own);
             }
-            if let Some(position) = rest.first() {
-                self.fault(
-                    shard.positions,
-                    &format!("it has positions of game {}, which is not stored", position.game),
-                );
-            }
-            self.findings.games += games.len() as u64;
-            self.findings.positions += positions.len() as u64;
+            self.count_shard(shard, games.len(), positions.len(), rest);
         }
         // Evaluations and batches are in no table.
         let known = [
@@ -138,6 +131,16 @@ impl Reader<'_> {
             "mean_entropy",
         ];
         self.summary(&stats.to_value(), &known);
+    }
+
+    /// Counts the rows of a shard; `stray` are the positions after those of its games.
+    fn count_shard(&mut self, shard: ShardFiles<'_>, games: usize, positions: usize, stray: &[PositionRow]) {
+        if let Some(position) = stray.first() {
+            let fault = format!("it has positions of game {}, which is not stored", position.game);
+            self.fault(shard.positions, &fault);
+        }
+        self.findings.games += games as u64;
+        self.findings.positions += positions as u64;
     }
 
     fn import(&mut self) {
@@ -173,10 +176,7 @@ impl Reader<'_> {
                 stats.add_game(row, own.len());
                 stats.add_notes(&header.clocks.0, &header.evals.0);
             }
-            if let Some(position) = rest.first() {
-                let fault = format!("it has positions of game {}, which is not stored", position.game);
-                self.fault(shard.positions, &fault);
-            }
+            self.count_shard(shard, games.len(), positions.len(), rest);
             for row in self.table::<RejectRow>(rejected) {
                 if row.reject != rejects {
                     self.fault(rejected, &format!("its broken game {rejects} is missing"));
@@ -184,8 +184,6 @@ impl Reader<'_> {
                 rejects = row.reject + 1;
                 stats.add_reject(row.reason);
             }
-            self.findings.games += games.len() as u64;
-            self.findings.positions += positions.len() as u64;
         }
         // Games that were left out are in no table, so the number of games that were read is not known.
         let known = [
