@@ -40,8 +40,8 @@ pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
 pub use softmax::softmax;
 pub use spec::{
-    Activation, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec,
-    ValueHead, ValueHeadSpec,
+    Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec,
+    Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
 pub use tensor::{Init, TensorRole, TensorSpec};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};

@@ -11,6 +11,8 @@
 //! policy_weight · mean CE(visit shares, policy over the legal moves) + value_weight · mean CE(target wdl, wdl)
 //! ```
 //!
+//! and the losses of the heads that the net has besides, each with its weight.
+//!
 //! The policy's support is *all legal moves*: the softmax runs over them only, so illegal moves have no probability and
 //! no gradient, and a legal move without a visit has the target 0.
 
@@ -23,7 +25,7 @@ mod torch;
 
 pub use params::{
     AverageKind, BatchNormMode, CappedGames, Mirroring, OptimizerKind, OptimizerParams, OptimizerStart,
-    TrainParams, TrainPrecision, TrainedPositions, WeightAverage,
+    PolicyTarget, TrainParams, TrainPrecision, TrainedPositions, WeightAverage,
 };
 pub use sampling::{Drawn, Sampler};
 pub use tensors::{TensorCounts, TensorError, TensorFile, TensorForm};

@@ -98,6 +98,7 @@ fn store_training(folder: &Path, net: u32) {
         policy_accuracy: 0.5,
         policy_entropy: 0.5,
         gradient_norm: 1.0,
+        ..TrainingRow::default()
     };
     let rows: Vec<TrainingRow> = [10, 20].map(row).to_vec();
     write_table(folder, &format!("training/{net:04}.parquet"), &rows, &Provenance::new())

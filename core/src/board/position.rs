@@ -105,6 +105,17 @@ impl Position {
         (board.by_color(side.color()) & board.by_role(piece.role())).0
     }
 
+    /// Material of a side less the opponent's, in pawns: 1, 3, 3, 5 and 9 (Shannon 1950, "Programming a computer for playing chess",
+    /// without the king).
+    pub fn material_balance(&self, side: Side) -> i32 {
+        const VALUES: [(Piece, i32); 5] =
+            [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
+        let material = |side: Side| -> i32 {
+            VALUES.iter().map(|(piece, value)| value * self.pieces(side, *piece).count_ones() as i32).sum()
+        };
+        material(side) - material(side.other())
+    }
+
     /// The squares of each kind of piece, of both sides together, in the order of [`Piece::ALL`].
     pub fn pieces_by_kind(&self) -> [u64; 6] {
         Piece::ALL.map(|piece| self.0.board().by_role(piece.role()).0)

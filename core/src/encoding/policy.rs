@@ -110,6 +110,27 @@ pub(super) const fn mirrored_indices() -> [u16; POLICY_SIZE] {
     indices
 }
 
+/// The index of the move as the other side sees it, with its ranks reversed, for every index. Underpromotions keep their planes: those
+/// of the two sides start on different ranks.
+pub(super) const fn flipped_indices() -> [u16; POLICY_SIZE] {
+    let mut indices = [0; POLICY_SIZE];
+    let mut index = 0;
+    while index < POLICY_SIZE {
+        let (plane, from) = (index / 64, index % 64);
+        let plane = if plane < FIRST_KNIGHT_PLANE {
+            // Clockwise from north becomes anticlockwise from south.
+            (12 - plane / 7) % 8 * 7 + plane % 7
+        } else if plane < FIRST_UNDERPROMOTION_PLANE {
+            FIRST_KNIGHT_PLANE + (11 - (plane - FIRST_KNIGHT_PLANE)) % 8
+        } else {
+            plane
+        };
+        indices[index] = (plane * 64 + (from ^ 56)) as u16;
+        index += 1;
+    }
+    indices
+}
+
 fn mirror(square: u8, mirrored: bool) -> u8 {
     if mirrored { square ^ 56 } else { square }
 }

@@ -134,11 +134,43 @@ pub struct Graph {
     pub value: ValueId,
     /// One number before softplus.
     pub moves_left: Option<ValueId>,
+    /// The outputs that only a training uses.
+    pub auxiliary: AuxiliaryHeads<ValueId>,
+}
+
+/// What there is for each auxiliary head of a net.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuxiliaryHeads<T> {
+    /// Logits of the softened policy, shaped like the policy's.
+    pub soft_policy: Option<T>,
+    /// Logits of the opponent's next move, shaped like the policy's.
+    pub reply: Option<T>,
+    /// One number: the balance of material in units of nine pawns.
+    pub material: Option<T>,
+}
+
+impl<T> AuxiliaryHeads<T> {
+    /// None at all.
+    pub const NONE: Self = Self { soft_policy: None, reply: None, material: None };
+
+    /// The same heads with something else for each.
+    pub fn try_map<U, E>(self, change: impl Fn(T) -> Result<U, E>) -> Result<AuxiliaryHeads<U>, E> {
+        Ok(AuxiliaryHeads {
+            soft_policy: self.soft_policy.map(&change).transpose()?,
+            reply: self.reply.map(&change).transpose()?,
+            material: self.material.map(&change).transpose()?,
+        })
+    }
 }
 
 impl Graph {
-    /// The layers of a net.
+    /// The layers of an evaluation: all but the auxiliary heads.
     pub fn new(spec: &NetworkSpec) -> Self {
+        Self::of_training(&NetworkSpec { auxiliary_heads: None, ..spec.clone() })
+    }
+
+    /// All layers of a net. Those of the auxiliary heads come last.
+    pub fn of_training(spec: &NetworkSpec) -> Self {
         let planes = spec.input().planes().len();
         let mut builder = Builder { spec, layers: Vec::new(), planes };
         let body = match spec.tower.kind {
@@ -148,7 +180,9 @@ impl Graph {
         let policy = builder.policy_head(body);
         let value = builder.value_head(body);
         let moves_left = builder.moves_left_head(body);
-        Self { layers: builder.layers, planes, policy, value, moves_left }
+        let auxiliary = builder.auxiliary_heads(policy.hidden, value.hidden);
+        let (policy, value) = (policy.output, value.output);
+        Self { layers: builder.layers, planes, policy, value, moves_left, auxiliary }
     }
 
     /// The shape of a value.
@@ -200,6 +234,12 @@ struct Builder<'a> {
     spec: &'a NetworkSpec,
     layers: Vec<Layer>,
     planes: usize,
+}
+
+/// A head's last two layers.
+struct Head {
+    hidden: ValueId,
+    output: ValueId,
 }
 
 impl Builder<'_> {
@@ -315,24 +355,45 @@ impl Builder<'_> {
         self.push(name, Op::Norm { channels, kind }, &[input], 1.0)
     }
 
-    fn policy_head(&mut self, body: ValueId) -> ValueId {
+    fn policy_head(&mut self, body: ValueId) -> Head {
         let head = &self.spec.policy_head;
         let filters = head.filters.map(|filters| filters as usize);
-        match head.kind {
+        let (hidden, name) = match head.kind {
             PolicyHead::Conv => {
                 let (inputs, size) = (filters.unwrap_or(self.filters()), head.kernel as usize);
-                let hidden = self.normed_conv("policy.conv1".to_owned(), body, [inputs, size]);
-                let last = Op::Conv { inputs, outputs: POLICY_PLANES, size, norm: false, activation: None };
-                self.push("policy.conv2".to_owned(), last, &[hidden], LAST_LAYER_GAIN)
+                (self.normed_conv("policy.conv1".to_owned(), body, [inputs, size]), "policy.conv2")
             }
             PolicyHead::Dense => {
-                let flat = self.flat_head("policy", body, filters.unwrap_or(DENSE_POLICY_FILTERS));
-                self.dense("policy.dense", flat, POLICY_SIZE, None)
+                let filters = filters.unwrap_or(DENSE_POLICY_FILTERS);
+                (self.flat_head("policy", body, filters), "policy.dense")
             }
+        };
+        Head { hidden, output: self.policy_logits(name, hidden) }
+    }
+
+    /// The last layer of the policy head, or of another head of its shape.
+    fn policy_logits(&mut self, name: &str, hidden: ValueId) -> ValueId {
+        let (kind, size) = (self.spec.policy_head.kind, self.spec.policy_head.kernel as usize);
+        match kind {
+            PolicyHead::Conv => {
+                let (inputs, outputs) = (self.width(hidden), POLICY_PLANES);
+                let last = Op::Conv { inputs, outputs, size, norm: false, activation: None };
+                self.push(name.to_owned(), last, &[hidden], LAST_LAYER_GAIN)
+            }
+            PolicyHead::Dense => self.dense(name, hidden, POLICY_SIZE, None),
         }
     }
 
-    fn value_head(&mut self, body: ValueId) -> ValueId {
+    fn auxiliary_heads(&mut self, policy: ValueId, value: ValueId) -> AuxiliaryHeads<ValueId> {
+        let Some(spec) = self.spec.auxiliary_heads.clone() else { return AuxiliaryHeads::NONE };
+        AuxiliaryHeads {
+            soft_policy: spec.soft_policy.then(|| self.policy_logits("policy.soft", policy)),
+            reply: spec.reply.then(|| self.policy_logits("policy.reply", policy)),
+            material: spec.material.then(|| self.dense("value.material", value, 1, None)),
+        }
+    }
+
+    fn value_head(&mut self, body: ValueId) -> Head {
         let head = self.spec.value_head.clone();
         let flat = self.flat_head("value", body, head.filters as usize);
         let hidden = self.dense("value.dense1", flat, head.hidden as usize, self.activation());
@@ -340,7 +401,7 @@ impl Builder<'_> {
             ValueHead::Wdl => 3,
             ValueHead::Scalar => 1,
         };
-        self.dense("value.dense2", hidden, outputs, None)
+        Head { hidden, output: self.dense("value.dense2", hidden, outputs, None) }
     }
 
     fn moves_left_head(&mut self, body: ValueId) -> Option<ValueId> {

@@ -57,7 +57,7 @@ pub fn grow(
 ) -> Result<(NetworkSpec, Weights), GrowError> {
     let to = params.target(from)?;
     let mut grown = initial_weights(&to, seed);
-    let (old, new) = (Graph::new(from), Graph::new(&to));
+    let (old, new) = (Graph::of_training(from), Graph::of_training(&to));
     for layer in &new.layers {
         let Some(before) = old.layers.iter().find(|before| before.name == layer.name) else { continue };
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };

@@ -12,7 +12,7 @@ use crate::rng::{Purpose, Seed};
 
 /// Every tensor of a net, from the input to the heads.
 pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
-    Graph::new(spec).layers.iter().flat_map(tensors).collect()
+    Graph::of_training(spec).layers.iter().flat_map(tensors).collect()
 }
 
 impl Layer {

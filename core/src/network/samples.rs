@@ -3,8 +3,8 @@
 use rand::RngExt;
 
 use super::{
-    Activation, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower,
-    TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
+    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -78,6 +78,11 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
             },
             value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
             moves_left_head: moves_left.then(MovesLeftHeadSpec::default),
+            auxiliary_heads: moves_left.then_some(AuxiliaryHeadsSpec {
+                soft_policy: true,
+                reply: value == ValueHead::Wdl,
+                material: true,
+            }),
             ..NetworkSpec::default()
         })
         .collect()

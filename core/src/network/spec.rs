@@ -119,6 +119,22 @@ params! {
 }
 
 params! {
+    /// Heads that only a training runs: what they predict shapes the layers that they share with the heads that play. They are part of
+    /// the net's tensors, but of no evaluation. Each is one further output layer after the last hidden layer of the policy head or of the
+    /// value head, as in KataGo's policy head (Wu 2020, section 4.1 and appendix A.4).
+    pub struct AuxiliaryHeadsSpec {
+        /// The policy once more, trained on a softened target (`soft_policy_temperature`), so that the net learns to distinguish moves
+        /// that the search hardly visited (`KataGoMethods.md`, "Auxiliary Soft Policy Target").
+        soft_policy: bool = false;
+        /// The policy of the opponent's next move, seen from the side to move (Wu 2020, section 4.1).
+        reply: bool = false;
+        /// The balance of material some plies later (`material_plies`) for the side to move.
+        material: bool = false;
+    }
+    check check_auxiliary_heads;
+}
+
+params! {
     /// A net: its input, body and heads. The default is dc0's 6 blocks of 128 filters.
     pub struct NetworkSpec {
         /// The input planes.
@@ -136,6 +152,8 @@ params! {
         value_head: ValueHeadSpec = ValueHeadSpec::default();
         /// The head that predicts the plies left, such as `#{}` for one with its defaults; `()` for none.
         moves_left_head: Option<MovesLeftHeadSpec> = None;
+        /// Heads that only a training runs, such as `#{ soft_policy: true }`; `()` for none.
+        auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
     }
     check check_input;
 }
@@ -168,6 +186,18 @@ fn check_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
         (PolicyHead::Conv, kernel) => vec![("kernel", format!("must be 1 or 3, got {kernel}"))],
         (PolicyHead::Dense, _) => vec![("kernel", "a dense head has none; leave it out".to_owned())],
     }
+}
+
+fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, String)> {
+    let AuxiliaryHeadsSpec { soft_policy, reply, material } = *heads;
+    if soft_policy || reply || material {
+        return Vec::new();
+    }
+    vec![(
+        "soft_policy",
+        "no head is set to true; set one of soft_policy, reply, material, or leave auxiliary_heads out"
+            .to_owned(),
+    )]
 }
 
 fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {

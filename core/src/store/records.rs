@@ -209,7 +209,7 @@ pub struct PuzzleRow {
 }
 
 /// Means over some consecutive updates of a training step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingRow {
     /// Updates done; the key of the table.
     pub update: u32,
@@ -229,10 +229,22 @@ pub struct TrainingRow {
     pub policy_entropy: f64,
     /// L2 norm of the gradient before clipping.
     pub gradient_norm: f64,
+    /// Cross-entropy of the softened policy, in nats; 0 without that head.
+    pub soft_policy_loss: f64,
+    /// Cross-entropy of the opponent's next move over all moves, in nats; 0 without that head.
+    pub reply_loss: f64,
+    /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
+    pub material_loss: f64,
+    /// Share of positions with the most visited move among the three likeliest, in [0, 1].
+    pub policy_top_three: f64,
+    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply cap ended.
+    pub brier: f64,
+    /// L2 norm of all trained weights after the update.
+    pub weight_norm: f64,
 }
 
 /// Metrics on held-out games, measured during a training step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ValidationRow {
     /// Updates done; 0 is before the first. The key of the table.
     pub update: u32,
@@ -248,4 +260,20 @@ pub struct ValidationRow {
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats.
     pub policy_entropy: f64,
+    /// Cross-entropy of the softened policy, in nats; 0 without that head.
+    pub soft_policy_loss: f64,
+    /// Cross-entropy of the opponent's next move over all moves, in nats; 0 without that head.
+    pub reply_loss: f64,
+    /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
+    pub material_loss: f64,
+    /// Share of positions with the most visited move among the three likeliest, in [0, 1].
+    pub policy_top_three: f64,
+    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply cap ended.
+    pub brier: f64,
+    /// Mean distance, in points of a game, between the score that the net expects and the score that follows, over ten equal ranges of
+    /// the expected score (Guo et al. 2017, equation 3), without games that the ply cap ended.
+    pub calibration_error: f64,
+    /// The loss with batch norm's running statistics, which play uses, less the loss with those of the batch, which training uses, on
+    /// the same samples, one batch of them.
+    pub batch_norm_gap: f64,
 }

@@ -114,7 +114,7 @@ table! {
 }
 
 table! {
-    TrainingRow is "training" version 1, key (update: u32), check unchecked {
+    TrainingRow is "training" version 2, key (update: u32), check unchecked {
         update: u32 as Plain,
         learning_rate: f64 as Dictionary,
         loss: f64 as Plain,
@@ -124,11 +124,17 @@ table! {
         policy_accuracy: f64 as Plain,
         policy_entropy: f64 as Plain,
         gradient_norm: f64 as Plain,
+        soft_policy_loss: f64 as Plain since 2 or 0.0,
+        reply_loss: f64 as Plain since 2 or 0.0,
+        material_loss: f64 as Plain since 2 or 0.0,
+        policy_top_three: f64 as Plain since 2 or f64::NAN,
+        brier: f64 as Plain since 2 or f64::NAN,
+        weight_norm: f64 as Plain since 2 or f64::NAN,
     }
 }
 
 table! {
-    ValidationRow is "validation" version 1, key (update: u32), check unchecked {
+    ValidationRow is "validation" version 2, key (update: u32), check unchecked {
         update: u32 as Plain,
         loss: f64 as Plain,
         policy_loss: f64 as Plain,
@@ -136,6 +142,13 @@ table! {
         moves_left_loss: f64 as Plain,
         policy_accuracy: f64 as Plain,
         policy_entropy: f64 as Plain,
+        soft_policy_loss: f64 as Plain since 2 or 0.0,
+        reply_loss: f64 as Plain since 2 or 0.0,
+        material_loss: f64 as Plain since 2 or 0.0,
+        policy_top_three: f64 as Plain since 2 or f64::NAN,
+        brier: f64 as Plain since 2 or f64::NAN,
+        calibration_error: f64 as Plain since 2 or f64::NAN,
+        batch_norm_gap: f64 as Plain since 2 or f64::NAN,
     }
 }
 

@@ -112,6 +112,12 @@ fn training(update: u32) -> TrainingRow {
         policy_accuracy: 0.25,
         policy_entropy: 2.0,
         gradient_norm: 1e-9,
+        soft_policy_loss: 1.5,
+        reply_loss: 4.5,
+        material_loss: 0.125,
+        policy_top_three: 0.5,
+        brier: 0.75,
+        weight_norm: 33.0,
     }
 }
 
@@ -124,5 +130,12 @@ fn validation(update: u32) -> ValidationRow {
         moves_left_loss: 0.25,
         policy_accuracy: 0.25,
         policy_entropy: 2.0,
+        soft_policy_loss: 1.5,
+        reply_loss: 4.5,
+        material_loss: 0.125,
+        policy_top_three: 0.5,
+        brier: 0.75,
+        calibration_error: 0.0625,
+        batch_norm_gap: -0.25,
     }
 }

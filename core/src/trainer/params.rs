@@ -70,6 +70,17 @@ param_enum! {
 }
 
 param_enum! {
+    /// What a full search teaches the policy.
+    pub enum PolicyTarget {
+        /// What the search's root rule made of it: the improved policy of a Gumbel root (Danihelka et al. 2022, equation 11); visits
+        /// without forced playouts, with proven moves settled, of a PUCT root.
+        Search = "search",
+        /// The shares of visits as they were counted (AlphaZero 2018), or the search's own target if nothing was visited.
+        Visits = "visits",
+    }
+}
+
+param_enum! {
     /// The result of a game that the ply cap cut off: it has none (Pardo et al. 2018, "Time limits in reinforcement learning").
     pub enum CappedGames {
         /// The value that the game's last search found, carried back: partial-episode bootstrapping (Pardo et al. 2018, section 3).
@@ -158,13 +169,30 @@ params! {
         learning_rate: Schedule = Schedule::constant(0.001), in 0.0..=10.0;
         /// Largest L2 norm of the whole gradient; larger ones are scaled down to it (Pascanu et al. 2013). `()` for no limit.
         clip_norm: Option<f64> = None, in 1e-6..=1e6;
-        /// Weight of the policy's cross-entropy in the loss.
-        policy_weight: f64 = 1.0, in 0.0..=1000.0;
+        /// Weight of the policy's cross-entropy in the loss; a function of the update, like all weights of losses.
+        policy_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
         /// Weight of the value's loss: cross-entropy, or the squared error of a `scalar` head.
-        value_weight: f64 = 1.0, in 0.0..=1000.0;
+        value_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
         /// Weight of the moves-left head's loss, if the net has that head: the Huber loss of plies / 20 over positions of
         /// games that were played to their end. 1 as in Leela's training configurations.
-        moves_left_weight: f64 = 1.0, in 0.0..=1000.0;
+        moves_left_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
+        /// Weight of the `soft_policy` head's cross-entropy, if the net has that head. 8 as in KataGo (`KataGoMethods.md`): a flat
+        /// target has small gradients.
+        soft_policy_weight: Schedule = Schedule::constant(8.0), in 0.0..=1000.0;
+        /// Temperature of the `soft_policy` head's target: `(p + 1e-7)^(1/T)` over the legal moves, normalised. 4 as in KataGo.
+        soft_policy_temperature: f64 = 4.0, in 1.0..=100.0;
+        /// Weight of the `reply` head's cross-entropy, if the net has that head, over positions whose next one has a policy target.
+        /// 0.15 as in KataGo (Wu 2020, section 4.1).
+        reply_weight: Schedule = Schedule::constant(0.15), in 0.0..=1000.0;
+        /// Weight of the `material` head's loss, if the net has that head: the squared error in pawns / 9, a queen. 0.25 as
+        /// KataGo's weight of later positions (`metrics_pytorch.py`).
+        material_weight: Schedule = Schedule::constant(0.25), in 0.0..=1000.0;
+        /// How many plies later the `material` head predicts the balance of material; the last position's in games that end before.
+        material_plies: u32 = 8, in 0..=1000;
+        /// What a full search teaches the policy.
+        policy_target: PolicyTarget = PolicyTarget::Search;
+        /// Temperature of the policy's target: shares become `p^(1/T)`, normalised. Above 1 softer, below 1 sharper.
+        policy_temperature: f64 = 1.0, in 0.1..=100.0;
         /// Which positions are trained on.
         positions: TrainedPositions = TrainedPositions::Full;
         /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
@@ -235,7 +263,7 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
 
 fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
-    if params.policy_weight == 0.0 && params.value_weight == 0.0 {
+    if params.policy_weight.max() == 0.0 && params.value_weight.max() == 0.0 {
         problems.push(("value_weight", "nothing would be trained: policy_weight is 0 too".to_owned()));
     }
     if let Some(average) = &params.average {

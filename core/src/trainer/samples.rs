@@ -22,8 +22,8 @@ use crate::store::{GameRow, PositionRow};
 
 use replay::ReplayedGame;
 use rows::Rows;
-pub use rows::Sample;
 pub(super) use rows::hash_numbers;
+pub use rows::{Reply, Sample};
 use target::Targets;
 pub use target::ValueTarget;
 

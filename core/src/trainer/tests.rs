@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use super::TrainParams;
 use super::samples::{Part, Samples};
-use crate::board::{Game, GameResult, Move, Piece, Position, Reason, Side};
+use crate::board::{Game, GameResult, Move, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::rng::{Purpose, Seed};
 use crate::store::{GameRow, PositionRow};
@@ -91,15 +91,7 @@ pub(super) fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<Posit
 
 /// White's material less Black's, in pawns.
 pub(super) fn material(position: &Position) -> i32 {
-    let count = |side| {
-        let values =
-            [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
-        values
-            .map(|(piece, pawns)| position.pieces(side, piece).count_ones() as i32 * pawns)
-            .iter()
-            .sum::<i32>()
-    };
-    count(Side::White) - count(Side::Black)
+    position.material_balance(Side::White)
 }
 
 pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {

@@ -56,7 +56,7 @@ pub(crate) fn assumed(spec: &NetworkSpec, params: &InspectParams) -> Value {
         zeros: 0.0,
         dead: 0.0,
     };
-    let layers = Graph::new(spec).layers.into_iter().map(layer).collect();
+    let layers = Graph::of_training(spec).layers.into_iter().map(layer).collect();
     let inspection = Inspection { logit_deviation: 1.0, value_mean: 0.0, value_deviation: 0.3, layers };
     inspection_value(&inspection, params.layers)
 }

@@ -67,6 +67,7 @@ pub(crate) fn training(update: u32) -> TrainingRow {
         policy_accuracy: 0.25,
         policy_entropy: 1.5,
         gradient_norm: 0.7,
+        ..TrainingRow::default()
     }
 }
 

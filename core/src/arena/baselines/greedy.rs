@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::Baseline;
-use crate::board::{Game, Move, Piece, Position, Reason, Rules, Side};
+use crate::board::{Game, Move, Reason, Rules};
 use crate::rng::Stream;
 
 /// Plays the move with the best material balance after it; a mate is best, a draw counts as balance 0, and ties are broken at random.
@@ -40,18 +40,8 @@ fn score_of(game: &mut Game, mv: Move, rules: &Rules) -> i32 {
     let score = match game.outcome(rules) {
         Some(outcome) if outcome.reason == Reason::Checkmate => i32::MAX,
         Some(_) => 0,
-        None => balance(game.position(), mover),
+        None => game.position().material_balance(mover),
     };
     game.take_back_to(ply);
     score
-}
-
-/// Material of a side minus the opponent's, in pawns (1, 3, 3, 5, 9).
-fn balance(position: &Position, side: Side) -> i32 {
-    const VALUES: [(Piece, i32); 5] =
-        [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
-    let material = |side: Side| -> i32 {
-        VALUES.iter().map(|(piece, value)| value * position.pieces(side, *piece).count_ones() as i32).sum()
-    };
-    material(side) - material(side.other())
 }

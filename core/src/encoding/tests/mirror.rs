@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rand::RngExt;
 
 use super::{encode, encodings, from_fen, from_text};
-use crate::board::{Game, Move, Position};
+use crate::board::{Game, Move, Position, Promotion};
 use crate::encoding::{Encoding, EncodingName, Orientation, POLICY_SIZE, PolicyIndex, mirrored};
 use crate::rng::{Purpose, Seed};
 
@@ -154,6 +154,34 @@ fn worked_mirrored_indices() {
     assert_eq!(mirrored(index(white, "b7a8n")), 70 * 64 + 54);
     assert_eq!(mirrored(index(white, "e1d1")), 2 * 7 * 64 + 3, "west becomes east");
     assert_eq!(mirrored(index(white, "e1f2")), 7 * 7 * 64 + 3, "north-east becomes north-west");
+}
+
+#[test]
+fn a_flipped_index_is_that_of_the_same_move_seen_from_the_other_side() {
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let mut promotions = 0;
+    for game in games() {
+        let side = game.position().side_to_move();
+        for mv in game.position().legal_moves() {
+            // The same move of the other colour on the turned board has the same index, so what differs is the view alone.
+            let own = encoding.policy_index(mv, side);
+            let turned = Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion());
+            let flipped = encoding.policy_index(turned, side);
+            if matches!(mv.promotion(), None | Some(Promotion::Queen)) {
+                assert_eq!(own.flipped(), flipped, "{mv}");
+            } else {
+                assert_eq!(
+                    (own.flipped().plane(), own.flipped().square()),
+                    (own.plane(), own.square() ^ 56),
+                    "{mv}"
+                );
+                promotions += 1;
+            }
+            assert_eq!(own.flipped().flipped(), own, "{mv}");
+            assert_eq!(own.flipped().mirrored(), own.mirrored().flipped(), "{mv}");
+        }
+    }
+    assert!(promotions > 100, "{promotions} underpromotions");
 }
 
 /// Counts the leaves of the tree of legal moves, and checks that the image has the same moves in every position.

@@ -45,6 +45,7 @@ pub fn forward_pass(
     let failed = |cause: String| EvaluatorError::Device { rows: 1, cause };
     let net = Net::from_weights(spec, weights, Device::Cpu).map_err(|cause| failed(cause.to_string()))?;
     let _no_grad = tch::no_grad_guard();
+    let net = net.without_auxiliary_heads();
     let (layers, outputs) = run(&net, batch).map_err(|cause| failed(cause.to_string()))?;
     forward_pass_of(spec.value_head.kind, layers, outputs).ok_or(EvaluatorError::NotFinite { row: 0 })
 }

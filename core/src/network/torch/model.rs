@@ -7,9 +7,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::TorchError;
 use super::layers::{Attention, Norm, activate};
 use super::transfer::{download, upload};
-use crate::encoding::POLICY_SIZE;
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
-use crate::network::graph::{Graph, Layer, Op, Squeeze};
+use crate::network::graph::{AuxiliaryHeads, Graph, Layer, Op, Squeeze, ValueId};
 use crate::network::{NetworkSpec, Weights, check_against, layout};
 
 /// The statistics that batch norm uses.
@@ -20,6 +19,8 @@ pub enum BatchNorm {
         /// The weight of the batch's statistics in the update, in [0, 1].
         momentum: f64,
     },
+    /// Those of the batch; the running statistics stay as they are.
+    Batch,
     /// The running statistics.
     Eval,
 }
@@ -33,6 +34,8 @@ pub struct Heads {
     pub value: Tensor,
     /// `[B, 1]`: plies left / 20 before softplus, if the net has the head.
     pub moves_left: Option<Tensor>,
+    /// `[B, 4672]` for the policies, `[B, 1]` for material.
+    pub auxiliary: AuxiliaryHeads<Tensor>,
 }
 
 /// A net with 32-bit weights on a device.
@@ -46,6 +49,11 @@ pub struct Net {
 }
 
 impl Net {
+    /// The same net without the layers of its auxiliary heads.
+    pub fn without_auxiliary_heads(self) -> Self {
+        Self { graph: Graph::new(&self.spec), ..self }
+    }
+
     /// Puts weights on a device; they must match the spec exactly.
     pub fn from_weights(spec: &NetworkSpec, weights: &Weights, device: Device) -> Result<Self, TorchError> {
         check_against(weights, &layout(spec))?;
@@ -54,7 +62,7 @@ impl Net {
             .map(|(name, tensor)| Ok((name.clone(), upload(tensor, device)?)))
             .collect::<Result<_, TchError>>()
             .map_err(|source| TorchError::Library { doing: "putting weights on the device", source })?;
-        Ok(Self { spec: spec.clone(), tensors, graph: Graph::new(spec) })
+        Ok(Self { spec: spec.clone(), tensors, graph: Graph::of_training(spec) })
     }
 
     /// The same net with each tensor replaced by `change` of its name and itself.
@@ -95,10 +103,12 @@ impl Net {
             watch(layer, &output)?;
             values.push(output);
         }
+        let flat = |value: ValueId| values[value].f_flatten(1, -1);
         Ok(Heads {
-            policy: values[self.graph.policy].f_reshape([-1, POLICY_SIZE as i64])?,
-            value: values[self.graph.value].shallow_clone(),
-            moves_left: self.graph.moves_left.map(|value| values[value].shallow_clone()),
+            policy: flat(self.graph.policy)?,
+            value: flat(self.graph.value)?,
+            moves_left: self.graph.moves_left.map(flat).transpose()?,
+            auxiliary: self.graph.auxiliary.try_map(flat)?,
         })
     }
 
@@ -160,10 +170,12 @@ impl Net {
     fn batch_norm(&self, input: &Tensor, conv: &Layer, mode: BatchNorm) -> Result<Tensor, TchError> {
         let [weight, bias, mean, variance] =
             BATCH_NORM.map(|role| Some(self.tensor(&conv.tensor_name(role))));
-        let (train, momentum) = match mode {
-            BatchNorm::Train { momentum } => (true, momentum),
-            BatchNorm::Eval => (false, 0.0),
+        let (running, train, momentum) = match mode {
+            BatchNorm::Train { momentum } => ((mean, variance), true, momentum),
+            BatchNorm::Batch => ((None, None), true, 0.0),
+            BatchNorm::Eval => ((mean, variance), false, 0.0),
         };
+        let (mean, variance) = running;
         input.f_batch_norm(weight, bias, mean, variance, train, momentum, BATCH_NORM_EPSILON, true)
     }
 }

@@ -34,6 +34,8 @@ pub(super) fn replay(
         setup,
         legal: Vec::new(),
         known: Vec::new(),
+        balances: Vec::new(),
+        pushed: None,
         rows: Rows::new(setup.encoding),
     };
     let mut ply = 0;
@@ -54,6 +56,10 @@ struct Replay<'a> {
     legal: Vec<Move>,
     /// The tablebase result of each position so far, for its side to move; `None` if unknown.
     known: Vec<Option<i8>>,
+    /// The balance of material of each position so far, for its side to move.
+    balances: Vec<i8>,
+    /// The ply of the sample added last.
+    pushed: Option<usize>,
     rows: Rows,
 }
 
@@ -86,7 +92,10 @@ impl Replay<'_> {
         self.push_values(positions, ply)
     }
 
+    /// Notes what later targets need of a position.
     fn probe(&mut self, game: &Game) -> Result<(), Fault> {
+        let position = game.position();
+        self.balances.push(position.material_balance(position.side_to_move()) as i8);
         if let Some(tablebases) = self.setup.tablebases {
             self.known.push(rescore::known_result(tablebases, game)?);
         }
@@ -109,12 +118,17 @@ impl Replay<'_> {
         encoding.encode(game, &mut self.rows.binary, &mut self.rows.scalars);
         if row.full {
             let packed: Vec<u16> = self.legal.iter().map(|mv| mv.packed()).collect();
-            self.rows.shares.extend(target::shares(row, &packed)?);
+            self.rows.shares.extend(target::shares(row, &packed, self.setup.targets)?);
             let side = game.position().side_to_move();
             let indices = self.legal.iter().map(|&mv| encoding.policy_index(mv, side));
             self.rows.legal.extend(indices);
         }
         self.rows.legal_ends.push(self.rows.legal.len() as u64);
+        if let Some(before) = self.rows.replied.last_mut() {
+            *before = row.full && self.pushed.is_some_and(|ply| ply + 1 == game.ply());
+        }
+        self.rows.replied.push(false);
+        self.pushed = Some(game.ply());
         Ok(())
     }
 
@@ -123,13 +137,23 @@ impl Replay<'_> {
         let known = rescore::carry_back(&self.known);
         let targets = self.setup.targets;
         let values = target::values(self.row, positions, &known, targets, ply)?;
-        let was_played_out = matches!(self.row.reason, Ending::Rules(reason) if reason != Reason::PlyCap);
+        let was_cut_off = self.row.reason == Ending::Rules(Reason::PlyCap);
+        let was_played_out = matches!(self.row.reason, Ending::Rules(_)) && !was_cut_off;
         for (row, value) in positions.iter().zip(values).filter(|(row, _)| is_trained(row, targets)) {
             let plies_left = self.row.moves.len() as u16 - row.ply;
             self.rows.wdl.push(value.weighted());
             self.rows.plies_left.push(was_played_out.then_some(plies_left));
+            self.rows.results.push((!was_cut_off).then_some(row.result));
+            self.rows.material.push(self.balance_after(row.ply.into()));
         }
         Ok(())
+    }
+
+    /// The balance of material `material_plies` after a ply, or at the game's end, for the side that moves at the ply.
+    fn balance_after(&self, ply: usize) -> i8 {
+        let later = (ply + self.setup.targets.material_plies as usize).min(self.balances.len() - 1);
+        let balance = self.balances[later];
+        if (later - ply).is_multiple_of(2) { balance } else { -balance }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Samples in memory, as a structure of arrays.
 
+use std::ops::Range;
+
 use crate::encoding::{Encoding, PolicyIndex};
 use crate::network::Wdl;
 
@@ -22,6 +24,12 @@ pub(in crate::trainer) struct Rows {
     pub(super) wdl: Vec<Wdl>,
     /// Moves left in each sample's game, in plies; `None` if it was ended before the rules did; `[N]`.
     pub(super) plies_left: Vec<Option<u16>>,
+    /// The game's result for the side to move, -1, 0 or 1; `None` if the ply cap ended it; `[N]`.
+    pub(super) results: Vec<Option<i8>>,
+    /// The balance of material some plies later for the side to move, in pawns; `[N]`.
+    pub(super) material: Vec<i8>,
+    /// Whether the next sample is the position after, with a policy target; `[N]`.
+    pub(super) replied: Vec<bool>,
 }
 
 /// One sample.
@@ -39,6 +47,21 @@ pub struct Sample<'a> {
     pub wdl: Wdl,
     /// Moves left in the game, in plies; `None` if it was ended before the rules did.
     pub plies_left: Option<u16>,
+    /// The game's result for the side to move, as it was played: -1, 0 or 1; `None` if the ply cap ended it.
+    pub result: Option<i8>,
+    /// The balance of material `material_plies` later for the side to move, in pawns.
+    pub material: i8,
+    /// The policy target of the position after, if it has one, seen from the opponent, who moves there.
+    pub reply: Option<Reply<'a>>,
+}
+
+/// The policy target of the position after a sample's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reply<'a> {
+    /// Policy indices of the legal moves.
+    pub legal: &'a [PolicyIndex],
+    /// Target probabilities of `legal`; they sum to 1.
+    pub shares: &'a [f32],
 }
 
 impl Rows {
@@ -53,6 +76,9 @@ impl Rows {
             legal_ends: Vec::new(),
             wdl: Vec::new(),
             plies_left: Vec::new(),
+            results: Vec::new(),
+            material: Vec::new(),
+            replied: Vec::new(),
         }
     }
 
@@ -69,11 +95,13 @@ impl Rows {
         self.legal_ends.extend(other.legal_ends.iter().map(|end| end + moves));
         self.wdl.extend_from_slice(&other.wdl);
         self.plies_left.extend_from_slice(&other.plies_left);
+        self.results.extend_from_slice(&other.results);
+        self.material.extend_from_slice(&other.material);
+        self.replied.extend_from_slice(&other.replied);
     }
 
     pub(super) fn sample(&self, row: usize) -> Sample<'_> {
-        let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
-        let moves = start..self.legal_ends[row] as usize;
+        let moves = self.moves(row);
         Sample {
             binary: &self.binary[row * self.binary_count..][..self.binary_count],
             scalars: &self.scalars[row * self.scalar_count..][..self.scalar_count],
@@ -81,7 +109,18 @@ impl Rows {
             shares: &self.shares[moves],
             wdl: self.wdl[row],
             plies_left: self.plies_left[row],
+            result: self.results[row],
+            material: self.material[row],
+            reply: self.replied[row]
+                .then(|| self.moves(row + 1))
+                .map(|moves| Reply { legal: &self.legal[moves.clone()], shares: &self.shares[moves] }),
         }
+    }
+
+    /// Where the moves of a sample are in `legal`.
+    fn moves(&self, row: usize) -> Range<usize> {
+        let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
+        start..self.legal_ends[row] as usize
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -92,6 +131,9 @@ impl Rows {
             + size_of_val(&*self.legal_ends)
             + size_of_val(&*self.wdl)
             + size_of_val(&*self.plies_left)
+            + size_of_val(&*self.results)
+            + size_of_val(&*self.material)
+            + size_of_val(&*self.replied)
     }
 
     /// Feeds every array to a hasher.
@@ -106,6 +148,9 @@ impl Rows {
             (halves[0] << 64 | halves[1] << 32 | u128::from(wdl.draw.to_bits())).to_le_bytes()
         });
         hash_numbers(hasher, &self.plies_left, |plies| plies.map_or(-1, i32::from).to_le_bytes());
+        hash_numbers(hasher, &self.results, |result| result.unwrap_or(i8::MAX).to_le_bytes());
+        hash_numbers(hasher, &self.material, |pawns| pawns.to_le_bytes());
+        hash_numbers(hasher, &self.replied, |is_replied| [u8::from(*is_replied)]);
     }
 }
 

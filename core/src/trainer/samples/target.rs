@@ -4,7 +4,7 @@ use super::Fault;
 use crate::board::{Ending, Reason};
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
-use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
+use crate::trainer::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
 
 /// How far |q| + d may exceed 1 by rounding.
 const ROUNDING: f32 = 1e-4;
@@ -14,6 +14,9 @@ const ROUNDING: f32 = 1e-4;
 pub(super) struct Targets {
     pub(super) positions: TrainedPositions,
     pub(super) surprise_weight: f64,
+    pub(super) material_plies: u32,
+    policy_target: PolicyTarget,
+    policy_temperature: f64,
     search_value_weight: f64,
     search_value_horizon: f64,
     discount: f64,
@@ -27,6 +30,9 @@ impl Targets {
         Self {
             positions: params.positions,
             surprise_weight: params.surprise_weight,
+            material_plies: params.material_plies,
+            policy_target: params.policy_target,
+            policy_temperature: params.policy_temperature,
             search_value_weight: params.search_value_weight,
             search_value_horizon: params.search_value_horizon,
             discount: params.discount,
@@ -164,15 +170,21 @@ fn search_value(row: &PositionRow) -> Result<Chances, Fault> {
 }
 
 /// The policy target normalised to sum to 1, in the order of `legal` (packed moves).
-pub(super) fn shares(row: &PositionRow, legal: &[u16]) -> Result<Vec<f32>, Fault> {
-    let total: u64 = row.target.iter().copied().map(u64::from).sum();
-    if total == 0 {
+pub(super) fn shares(row: &PositionRow, legal: &[u16], targets: Targets) -> Result<Vec<f32>, Fault> {
+    let visits: Vec<f64> = row.visits.iter().copied().map(f64::from).collect();
+    let counts_visits = targets.policy_target == PolicyTarget::Visits && visits.iter().sum::<f64>() > 0.0;
+    let weights = if counts_visits { visits } else { row.target.iter().copied().map(f64::from).collect() };
+    let softened = |weight: f64| {
+        if targets.policy_temperature == 1.0 { weight } else { weight.powf(1.0 / targets.policy_temperature) }
+    };
+    let total: f64 = weights.iter().copied().map(softened).sum();
+    if total == 0.0 {
         return Err(Fault::NoTarget);
     }
     let mut shares = vec![0.0; legal.len()];
-    for (&packed, &share) in row.moves.iter().zip(&row.target) {
+    for (&packed, &weight) in row.moves.iter().zip(&weights) {
         let index = legal.iter().position(|&other| other == packed).ok_or(Fault::TargetIllegal { packed })?;
-        shares[index] = (f64::from(share) / total as f64) as f32;
+        shares[index] = (softened(weight) / total) as f32;
     }
     Ok(shares)
 }

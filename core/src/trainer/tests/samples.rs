@@ -8,7 +8,7 @@ use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::samples::{Fault, Part, SampleError, Samples, value_targets};
-use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
+use crate::trainer::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
 
 const FOOLS_MATE: &str = "f2f3 e7e5 g2g4 d8h4";
 const SCHOLARS_MATE: &str = "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7";
@@ -187,6 +187,29 @@ fn the_policy_target_covers_all_legal_moves() {
         };
         assert_eq!(*share, expected, "{mv}");
     }
+}
+
+#[test]
+fn the_policy_learns_visits_or_a_softer_target_if_asked_to() {
+    let (game, mut positions) = rows(0, &uci("e2e4"), 0);
+    let row = &mut positions[0];
+    row.moves = uci("d2d4 e2e4").iter().map(|mv| mv.packed()).collect();
+    (row.visits, row.target) = (vec![30, 10], vec![100, 900]);
+    let shares = |positions: &[PositionRow], params: TrainParams| -> Vec<f32> {
+        let samples = samples(from_ref(&game), positions, &params);
+        samples.training_row(0).shares.iter().copied().filter(|share| *share > 0.0).collect()
+    };
+    let visits = || TrainParams { policy_target: PolicyTarget::Visits, ..all_trained() };
+    let soft = || TrainParams { policy_temperature: 2.0, ..all_trained() };
+    let sorted = |mut shares: Vec<f32>| {
+        shares.sort_by(f32::total_cmp);
+        shares
+    };
+    assert_eq!(sorted(shares(&positions, all_trained())), [0.1, 0.9]);
+    assert_eq!(sorted(shares(&positions, visits())), [0.25, 0.75]);
+    assert_eq!(sorted(shares(&positions, soft())), [0.25, 0.75], "the roots of 1 : 9 are 1 : 3");
+    positions[0].visits = vec![0, 0];
+    assert_eq!(sorted(shares(&positions, visits())), [0.1, 0.9], "proven without a visit");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Samples as tensors.
 
+use tch::kind::Element;
 use tch::{Device, TchError, Tensor};
 
-use crate::encoding::{Encoding, PlaneKind, PolicyIndex};
-use crate::trainer::samples::Sample;
+use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex};
+use crate::trainer::samples::{Reply, Sample};
 
 /// A sample as it is trained on.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,32 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What batches are made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchSetup<'a> {
+    /// The encoding of the samples.
+    pub(super) encoding: &'a Encoding,
+    /// Whether the net predicts the opponent's next move.
+    pub(super) has_reply_head: bool,
+    /// Where the batches go.
+    pub(super) device: Device,
+}
+
+impl BatchSetup<'_> {
+    fn reply(self, row: Row<'_>) -> (&[PolicyIndex], &[f32]) {
+        let reply = row.sample.reply.filter(|_| self.has_reply_head);
+        reply.map_or((&[], &[]), |Reply { legal, shares }| (legal, shares))
+    }
+
+    /// The index of an opponent's move in the input's view of the board.
+    fn seen_from_here(self, index: PolicyIndex) -> PolicyIndex {
+        match self.encoding.orientation() {
+            Orientation::SideToMove => index.flipped(),
+            Orientation::Absolute => index,
+        }
+    }
+}
+
 /// One batch on the device; `L` is the largest number of legal moves of its samples.
 #[derive(Debug)]
 pub(super) struct TrainingBatch {
@@ -51,10 +78,22 @@ pub(super) struct TrainingBatch {
     pub(super) plies_left: Tensor,
     /// `[B]`: 1 if the game was played to its end, else 0.
     pub(super) ended: Tensor,
+    /// `[B, 3]`: 1 for the game's result, else 0; all 0 for a game without one.
+    pub(super) result: Tensor,
+    /// `[B]`: the later balance of material for the side to move, in pawns.
+    pub(super) material: Tensor,
+    /// `[B, R]`: policy indices of the opponent's legal moves, seen from the side to move, padded with zeros.
+    pub(super) replies: Tensor,
+    /// `[B, R]`: target probabilities of `replies`; a row without a reply is all 0.
+    pub(super) reply_shares: Tensor,
     /// `B`.
     pub(super) rows: usize,
     /// Rows with a policy target.
     pub(super) policy_rows: usize,
+    /// Rows of games with a result.
+    pub(super) result_rows: usize,
+    /// Rows whose next position has a policy target, if the net predicts it.
+    pub(super) reply_rows: usize,
     /// Rows of games that were played to their end.
     pub(super) ended_rows: usize,
     /// Sum of the policy targets' entropies, in nats.
@@ -63,27 +102,37 @@ pub(super) struct TrainingBatch {
 
 impl TrainingBatch {
     /// Copies samples to a device.
-    pub(super) fn new(batch: &[Row<'_>], encoding: &Encoding, device: Device) -> Result<Self, TchError> {
+    pub(super) fn new(batch: &[Row<'_>], setup: BatchSetup<'_>) -> Result<Self, TchError> {
         let rows = batch.len() as i64;
         let samples = || batch.iter().map(|row| row.sample);
-        let moves = samples().map(|sample| sample.legal.len()).max().unwrap_or(0).max(1);
-        let tensors = PolicyColumns::new(batch, moves);
-        let shape = [rows, moves as i64];
+        let policy = PolicyColumns::new(batch, |row| (row.sample.legal, row.sample.shares), |index| index);
+        let replies = PolicyColumns::new(batch, |row| setup.reply(row), |index| setup.seen_from_here(index));
         let wdl: Vec<f32> = samples().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
         let plies_left = |sample: Sample<'_>| sample.plies_left.map_or(0.0, f32::from);
         let plies_left: Vec<f32> = samples().map(plies_left).collect();
         let ended: Vec<f32> = samples().map(|s| f32::from(u8::from(s.plies_left.is_some()))).collect();
+        let is_result =
+            |sample: Sample<'_>| [1, 0, -1].map(|result| f32::from(u8::from(sample.result == Some(result))));
+        let result: Vec<f32> = samples().flat_map(is_result).collect();
+        let material: Vec<f32> = samples().map(|sample| f32::from(sample.material)).collect();
+        let send = |tensor: Tensor| tensor.f_to_device(setup.device);
         Ok(Self {
-            planes: planes(batch, encoding)?.f_to_device(device)?,
-            legal: Tensor::f_from_slice(&tensors.legal)?.f_reshape(shape)?.f_to_device(device)?,
-            padding: Tensor::f_from_slice(&tensors.padding)?.f_reshape(shape)?.f_to_device(device)?,
-            shares: Tensor::f_from_slice(&tensors.shares)?.f_reshape(shape)?.f_to_device(device)?,
-            wdl: Tensor::f_from_slice(&wdl)?.f_reshape([rows, 3])?.f_to_device(device)?,
-            plies_left: Tensor::f_from_slice(&plies_left)?.f_to_device(device)?,
-            ended: Tensor::f_from_slice(&ended)?.f_to_device(device)?,
+            planes: send(planes(batch, setup.encoding)?)?,
+            legal: send(policy.tensor(&policy.legal)?)?,
+            padding: send(policy.tensor(&policy.padding)?)?,
+            shares: send(policy.tensor(&policy.shares)?)?,
+            wdl: send(Tensor::f_from_slice(&wdl)?.f_reshape([rows, 3])?)?,
+            plies_left: send(Tensor::f_from_slice(&plies_left)?)?,
+            ended: send(Tensor::f_from_slice(&ended)?)?,
+            result: send(Tensor::f_from_slice(&result)?.f_reshape([rows, 3])?)?,
+            material: send(Tensor::f_from_slice(&material)?)?,
+            replies: send(replies.tensor(&replies.legal)?)?,
+            reply_shares: send(replies.tensor(&replies.shares)?)?,
             rows: batch.len(),
+            result_rows: samples().filter(|sample| sample.result.is_some()).count(),
             ended_rows: samples().filter(|sample| sample.plies_left.is_some()).count(),
             policy_rows: samples().filter(|sample| !sample.legal.is_empty()).count(),
+            reply_rows: batch.iter().filter(|row| !setup.reply(**row).0.is_empty()).count(),
             policy_entropy: samples().map(|sample| entropy(sample.shares)).sum(),
         })
     }
@@ -120,26 +169,43 @@ fn for_each_bit(mut bits: u64, mut act: impl FnMut(usize)) {
     }
 }
 
-/// The policy targets, every row padded to the same number of moves.
+/// Policy targets, every row padded to the same number of moves.
 struct PolicyColumns {
+    /// Rows.
+    rows: usize,
+    /// Moves of a row.
+    moves: usize,
     legal: Vec<i64>,
     padding: Vec<bool>,
     shares: Vec<f32>,
 }
 
 impl PolicyColumns {
-    fn new(batch: &[Row<'_>], moves: usize) -> Self {
-        let size = batch.len() * moves;
-        let mut columns = Self { legal: vec![0; size], padding: vec![true; size], shares: vec![0.0; size] };
+    /// `target` gives the moves and shares of a row; `seen` turns each index before it is mirrored with its row.
+    fn new<'a>(
+        batch: &[Row<'a>],
+        target: impl Fn(Row<'a>) -> (&'a [PolicyIndex], &'a [f32]),
+        seen: impl Fn(PolicyIndex) -> PolicyIndex,
+    ) -> Self {
+        let moves = batch.iter().map(|row| target(*row).0.len()).max().unwrap_or(0).max(1);
+        let (rows, size) = (batch.len(), batch.len() * moves);
+        let mut columns =
+            Self { rows, moves, legal: vec![0; size], padding: vec![true; size], shares: vec![0.0; size] };
         for (number, row) in batch.iter().enumerate() {
-            let filled = number * moves..number * moves + row.sample.legal.len();
-            for (to, index) in columns.legal[filled.clone()].iter_mut().zip(row.sample.legal) {
-                *to = row.index(*index).get().into();
+            let (legal, shares) = target(*row);
+            let filled = number * moves..number * moves + legal.len();
+            for (to, index) in columns.legal[filled.clone()].iter_mut().zip(legal) {
+                *to = row.index(seen(*index)).get().into();
             }
             columns.padding[filled.clone()].fill(false);
-            columns.shares[filled].copy_from_slice(row.sample.shares);
+            columns.shares[filled].copy_from_slice(shares);
         }
         columns
+    }
+
+    /// `[rows, moves]` of one of its columns.
+    fn tensor<T: Element>(&self, column: &[T]) -> Result<Tensor, TchError> {
+        Tensor::f_from_slice(column)?.f_reshape([self.rows as i64, self.moves as i64])
     }
 }
 

@@ -72,7 +72,8 @@ pub fn useful_threads(flops: f64, most: u32) -> u32 {
 /// The libtorch threads of the job's updates.
 pub(super) fn update_threads(job: &TrainJob<'_>) -> u32 {
     // An update is a forward pass and a backward pass of twice its cost.
-    let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
+    let flops =
+        3.0 * 2.0 * Graph::of_training(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
     useful_threads(flops, job.threads)
 }
 
@@ -98,7 +99,7 @@ pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
 
 /// A digest of everything that the result depends on, so that a state is never resumed by another training.
 pub(super) fn identity(job: &TrainJob<'_>) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 2");
+    let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 3");
     let Seed { run, step } = job.seed;
     // Any GPU may resume a GPU's training.
     let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };

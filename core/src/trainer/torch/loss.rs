@@ -1,6 +1,6 @@
 //! The losses and the other metrics of a batch.
 
-use tch::{Kind, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
 use crate::network::MOVES_LEFT_SCALE;
@@ -11,18 +11,55 @@ use crate::trainer::TrainParams;
 /// target of 0.
 const PADDING_LOGIT: f64 = -1e9;
 
-/// Sums over the rows of a batch; scalars on the device.
-#[derive(Debug)]
-pub(super) struct LossSums {
+/// The number of [`Sums`].
+pub(super) const SUMS: usize = 9;
+
+/// KataGo's addition to each share before it is softened (`metrics_pytorch.py`), so that moves without a visit have a target too.
+const SOFT_POLICY_FLOOR: f64 = 1e-7;
+
+/// The unit of the material head: a queen.
+const MATERIAL_SCALE: f64 = 9.0;
+
+/// Sums over the rows of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Sums<T> {
     /// Σ −Σ share · ln policy over the rows with a policy target.
-    pub(super) policy: Tensor,
+    pub(super) policy: T,
     /// Over all rows: Σ −Σ target · ln wdl, or Σ (tanh x − value)² for a scalar head (AlphaZero 2018, equation 1).
-    pub(super) value: Tensor,
+    pub(super) value: T,
     /// Σ of the Huber loss of moves left over the rows whose game was played to its end; 0 without that head.
-    pub(super) moves_left: Tensor,
+    pub(super) moves_left: T,
+    /// Σ −Σ softened share · ln soft policy over the rows with a policy target; 0 without that head.
+    pub(super) soft_policy: T,
+    /// Σ −Σ reply's share · ln reply over the rows with a reply; 0 without that head.
+    pub(super) reply: T,
+    /// Σ (x − balance / 9)² over all rows; 0 without that head.
+    pub(super) material: T,
     /// Rows whose likeliest move is (one of) the most visited.
-    pub(super) top_moves: Tensor,
+    pub(super) top_moves: T,
+    /// Rows with one of the most visited moves among the three likeliest.
+    pub(super) top_three: T,
+    /// Σ Σ (wdl − result)² over the rows whose game has a result (Brier 1950).
+    pub(super) brier: T,
 }
+
+impl<T> Sums<T> {
+    /// The sums in the order of their fields.
+    pub(super) fn into_array(self) -> [T; SUMS] {
+        let Self { policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier } =
+            self;
+        [policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier]
+    }
+
+    /// The reverse of [`Sums::into_array`].
+    pub(super) fn from_array(sums: [T; SUMS]) -> Self {
+        let [policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier] = sums;
+        Self { policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier }
+    }
+}
+
+/// Sums on the device.
+pub(super) type LossSums = Sums<Tensor>;
 
 /// Where the moves-left loss turns from square to linear, in units of [`MOVES_LEFT_SCALE`]: 10 plies, as in Leela's training
 /// (`lczero-training`, `tfprocess.py`).
@@ -30,34 +67,66 @@ const HUBER_DELTA: f64 = 10.0 / MOVES_LEFT_SCALE;
 
 impl LossSums {
     /// The losses of a net's outputs against a batch's targets.
-    pub(super) fn new(heads: &Heads, batch: &TrainingBatch) -> Result<Self, TchError> {
-        let logits = heads.policy.f_gather(1, &batch.legal, false)?;
-        let logits = logits.f_masked_fill(&batch.padding, PADDING_LOGIT)?;
+    pub(super) fn new(heads: &Heads, batch: &TrainingBatch, params: &TrainParams) -> Result<Self, TchError> {
+        let of_legal = |logits: &Tensor| -> Result<Tensor, TchError> {
+            logits.f_gather(1, &batch.legal, false)?.f_masked_fill(&batch.padding, PADDING_LOGIT)
+        };
+        let logits = of_legal(&heads.policy)?;
+        let without_head = || Tensor::f_zeros([0i64; 0].as_slice(), (Kind::Float, logits.device()));
+        let auxiliary = &heads.auxiliary;
         Ok(Self {
             policy: cross_entropy(&logits, &batch.shares)?,
             value: value_loss(&heads.value, &batch.wdl)?,
             moves_left: match &heads.moves_left {
                 Some(numbers) => moves_left_loss(numbers, batch)?,
-                None => Tensor::f_zeros([0i64; 0].as_slice(), (Kind::Float, logits.device()))?,
+                None => without_head()?,
             },
-            top_moves: top_moves(&logits, &batch.shares)?,
+            soft_policy: match &auxiliary.soft_policy {
+                Some(soft) => cross_entropy(&of_legal(soft)?, &softened(batch, params)?)?,
+                None => without_head()?,
+            },
+            reply: match &auxiliary.reply {
+                Some(reply) => reply_loss(reply, batch)?,
+                None => without_head()?,
+            },
+            material: match &auxiliary.material {
+                Some(numbers) => {
+                    let target = batch.material.f_div_scalar(MATERIAL_SCALE)?;
+                    numbers.f_squeeze_dim(1)?.f_sub(&target)?.f_square()?.f_sum(Kind::Float)?
+                }
+                None => without_head()?,
+            },
+            top_moves: top_moves(&logits, &batch.shares, 1)?,
+            top_three: top_moves(&logits, &batch.shares, 3)?,
+            brier: brier(&heads.value, batch)?,
         })
     }
 
     /// The sums in field order and `more`, as one vector on the device.
     pub(super) fn stacked(self, more: Option<Tensor>) -> Result<Tensor, TchError> {
-        let sums = [self.policy, self.value, self.moves_left, self.top_moves];
-        Tensor::f_stack(&sums.into_iter().chain(more).collect::<Vec<_>>(), 0)?.f_detach()
+        let sums = self.into_array().into_iter().chain(more);
+        Tensor::f_stack(&sums.collect::<Vec<_>>(), 0)?.f_detach()
     }
 
-    /// The loss that is minimised: the weighted sum of means, the policy's over rows with a policy target and moves left over
-    /// rows whose game was played to its end.
-    pub(super) fn total(&self, batch: &TrainingBatch, params: &TrainParams) -> Result<Tensor, TchError> {
-        let policy = params.policy_weight / batch.policy_rows.max(1) as f64;
-        let value = params.value_weight / batch.rows as f64;
-        let moves_left = params.moves_left_weight / batch.ended_rows.max(1) as f64;
-        let total = self.policy.f_mul_scalar(policy)?.f_add(&self.value.f_mul_scalar(value)?)?;
-        total.f_add(&self.moves_left.f_mul_scalar(moves_left)?)
+    /// The loss that is minimised in an update: the weighted sum of means, each over the rows that have its target.
+    pub(super) fn total(
+        &self,
+        batch: &TrainingBatch,
+        params: &TrainParams,
+        update: u32,
+    ) -> Result<Tensor, TchError> {
+        let mean = |rows: usize| 1.0 / rows.max(1) as f64;
+        let terms = [
+            (&self.policy, &params.policy_weight, mean(batch.policy_rows)),
+            (&self.value, &params.value_weight, mean(batch.rows)),
+            (&self.moves_left, &params.moves_left_weight, mean(batch.ended_rows)),
+            (&self.soft_policy, &params.soft_policy_weight, mean(batch.policy_rows)),
+            (&self.reply, &params.reply_weight, mean(batch.reply_rows)),
+            (&self.material, &params.material_weight, mean(batch.rows)),
+        ];
+        let weighted = terms.map(|(sum, weight, mean)| sum.f_mul_scalar(weight.at(update) * mean));
+        let [first, others @ ..] = weighted;
+        others.into_iter().try_fold(first?, |total, term| total.f_add(&term?))
     }
 }
 
@@ -86,9 +155,52 @@ fn moves_left_loss(numbers: &Tensor, batch: &TrainingBatch) -> Result<Tensor, Tc
     loss.f_mul(&batch.ended)?.f_div_scalar(HUBER_DELTA)?.f_sum(Kind::Float)
 }
 
-fn top_moves(logits: &Tensor, shares: &Tensor) -> Result<Tensor, TchError> {
-    let share = shares.f_gather(1, &logits.f_argmax(1, true)?, false)?;
-    let most = shares.f_amax(1, true)?;
+/// The softened policy target; a row without a policy target is all 0.
+fn softened(batch: &TrainingBatch, params: &TrainParams) -> Result<Tensor, TchError> {
+    let powers = batch.shares.f_add_scalar(SOFT_POLICY_FLOOR)?;
+    let powers = powers.f_pow_tensor_scalar(1.0 / params.soft_policy_temperature)?;
+    let powers = powers.f_masked_fill(&batch.padding, 0.0)?;
+    let total = powers.f_sum_dim_intlist([1i64].as_slice(), true, Kind::Float)?;
+    powers.f_div(&total.f_clamp_min(f64::from(f32::MIN_POSITIVE))?)
+}
+
+/// Over all indices of the policy, since which moves the opponent will have depends on the move that comes first.
+fn reply_loss(logits: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TchError> {
+    let logs = logits.f_log_softmax(1, Kind::Float)?.f_gather(1, &batch.replies, false)?;
+    logs.f_mul(&batch.reply_shares)?.f_sum(Kind::Float)?.f_neg()
+}
+
+/// `[B, 3]`: win, draw and loss of a value head's numbers.
+fn probabilities(numbers: &Tensor) -> Result<Tensor, TchError> {
+    if numbers.size()[1] == 3 {
+        return numbers.f_softmax(1, Kind::Float);
+    }
+    let win = numbers.f_tanh()?.f_add_scalar(1.0)?.f_div_scalar(2.0)?;
+    let loss = win.f_rsub_scalar(1.0)?;
+    Tensor::f_cat(&[&win, &win.f_zeros_like()?, &loss], 1)
+}
+
+/// `[B]`: P(win) + P(draw) / 2 for the side to move, from a value head's numbers.
+pub(super) fn expected_scores(numbers: &Tensor) -> Result<Vec<f32>, TchError> {
+    let wdl = probabilities(numbers)?;
+    let scores = wdl.f_select(1, 0)?.f_add(&wdl.f_select(1, 1)?.f_div_scalar(2.0)?)?.f_contiguous()?;
+    let mut values = vec![0.0; scores.numel()];
+    let count = values.len();
+    scores.f_to_device(Device::Cpu)?.f_copy_data(&mut values, count)?;
+    Ok(values)
+}
+
+fn brier(numbers: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TchError> {
+    let has_result = batch.result.f_sum_dim_intlist([1i64].as_slice(), true, Kind::Float)?;
+    let errors = probabilities(numbers)?.f_sub(&batch.result)?.f_square()?;
+    errors.f_mul(&has_result)?.f_sum(Kind::Float)
+}
+
+/// Rows with one of the most visited moves among the `count` likeliest.
+fn top_moves(logits: &Tensor, shares: &Tensor, count: i64) -> Result<Tensor, TchError> {
+    let (_, likeliest) = logits.f_topk(count.min(logits.size()[1]), 1, true, false)?;
+    let share = shares.f_gather(1, &likeliest, false)?.f_amax([1i64].as_slice(), true)?;
+    let most = shares.f_amax([1i64].as_slice(), true)?;
     share.f_eq_tensor(&most)?.f_logical_and(&most.f_gt(0.0)?)?.f_sum(Kind::Float)
 }
 
@@ -98,40 +210,26 @@ pub(super) struct Totals {
     rows: f64,
     policy_rows: f64,
     ended_rows: f64,
-    policy: f64,
-    value: f64,
-    moves_left: f64,
-    top_moves: f64,
+    reply_rows: f64,
+    result_rows: f64,
     policy_entropy: f64,
+    sums: Sums<f64>,
 }
 
-/// Means over samples.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Means {
-    /// Cross-entropy of the policy, in nats.
-    pub(super) policy_loss: f64,
-    /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar head.
-    pub(super) value_loss: f64,
-    /// Huber loss of moves left; 0 without that head.
-    pub(super) moves_left_loss: f64,
-    /// Share of rows whose likeliest move is the most visited.
-    pub(super) policy_accuracy: f64,
-    /// Entropy of the policy targets, in nats: the least possible `policy_loss`.
-    pub(super) policy_entropy: f64,
-}
+/// The number of numbers in [`Totals`].
+pub(super) const TOTALS: usize = 6 + SUMS;
 
 impl Totals {
-    /// The totals of one batch, from the values of its [`LossSums`] in field order.
-    pub(super) fn new([policy, value, moves_left, top_moves]: [f64; 4], batch: &TrainingBatch) -> Self {
+    /// The totals of one batch, from the values of its [`LossSums`].
+    pub(super) fn new(sums: Sums<f64>, batch: &TrainingBatch) -> Self {
         Self {
             rows: batch.rows as f64,
             policy_rows: batch.policy_rows as f64,
             ended_rows: batch.ended_rows as f64,
-            policy,
-            value,
-            moves_left,
-            top_moves,
+            reply_rows: batch.reply_rows as f64,
+            result_rows: batch.result_rows as f64,
             policy_entropy: batch.policy_entropy,
+            sums,
         }
     }
 
@@ -143,26 +241,58 @@ impl Totals {
 
     /// The means; 0 where there is nothing to average.
     pub(super) fn means(&self) -> Means {
-        let (rows, policy_rows) = (self.rows.max(1.0), self.policy_rows.max(1.0));
+        let Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums } = *self;
+        let mean = |sum: f64, rows: f64| sum / rows.max(1.0);
         Means {
-            policy_loss: self.policy / policy_rows,
-            value_loss: self.value / rows,
-            moves_left_loss: self.moves_left / self.ended_rows.max(1.0),
-            policy_accuracy: self.top_moves / policy_rows,
-            policy_entropy: self.policy_entropy / policy_rows,
+            policy_entropy: mean(policy_entropy, policy_rows),
+            losses: Sums {
+                policy: mean(sums.policy, policy_rows),
+                value: mean(sums.value, rows),
+                moves_left: mean(sums.moves_left, ended_rows),
+                soft_policy: mean(sums.soft_policy, policy_rows),
+                reply: mean(sums.reply, reply_rows),
+                material: mean(sums.material, rows),
+                top_moves: mean(sums.top_moves, policy_rows),
+                top_three: mean(sums.top_three, policy_rows),
+                brier: mean(sums.brier, result_rows),
+            },
         }
     }
 
     /// The fields in order, as stored in the training state.
-    pub(super) fn numbers(&self) -> [f64; 8] {
-        let Self { rows, policy_rows, ended_rows, policy, value, moves_left, top_moves, policy_entropy } =
-            *self;
-        [rows, policy_rows, ended_rows, policy, value, moves_left, top_moves, policy_entropy]
+    pub(super) fn numbers(&self) -> [f64; TOTALS] {
+        let Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums } = *self;
+        let counts = [rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy];
+        let numbers = counts.into_iter().chain(sums.into_array());
+        numbers.collect::<Vec<_>>().try_into().expect("six numbers and the sums")
     }
 
     /// The reverse of [`Totals::numbers`].
-    pub(super) fn from_numbers(numbers: [f64; 8]) -> Self {
-        let [rows, policy_rows, ended_rows, policy, value, moves_left, top_moves, policy_entropy] = numbers;
-        Self { rows, policy_rows, ended_rows, policy, value, moves_left, top_moves, policy_entropy }
+    pub(super) fn from_numbers(numbers: [f64; TOTALS]) -> Self {
+        let [rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums @ ..] = numbers;
+        let sums = Sums::from_array(sums);
+        Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums }
+    }
+}
+
+/// Means over samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Means {
+    /// Each of [`Sums`] over the rows that have it.
+    pub(super) losses: Sums<f64>,
+    /// Entropy of the policy targets, in nats: the least possible policy loss.
+    pub(super) policy_entropy: f64,
+}
+
+impl Means {
+    /// The weighted sum of the losses, as an update weighs them.
+    pub(super) fn total(&self, params: &TrainParams, update: u32) -> f64 {
+        let Sums { policy, value, moves_left, soft_policy, reply, material, .. } = self.losses;
+        params.policy_weight.at(update) * policy
+            + params.value_weight.at(update) * value
+            + params.moves_left_weight.at(update) * moves_left
+            + params.soft_policy_weight.at(update) * soft_policy
+            + params.reply_weight.at(update) * reply
+            + params.material_weight.at(update) * material
     }
 }

@@ -1,6 +1,6 @@
 //! What training reports: the training curve, validations and a summary.
 
-use super::loss::{Means, Totals};
+use super::loss::Totals;
 pub use crate::store::{TrainingRow, ValidationRow};
 use crate::trainer::TrainParams;
 
@@ -53,39 +53,92 @@ impl Meter {
     }
 
     /// The row of the curve that ends with update `done`, counted from 1; resets the meter.
-    pub(super) fn take_row(&mut self, done: u32, params: &TrainParams) -> TrainingRow {
+    pub(super) fn take_row(&mut self, done: u32, params: &TrainParams, weight_norm: f64) -> TrainingRow {
         let meter = std::mem::take(self);
         let means = meter.totals.means();
+        let losses = means.losses;
         TrainingRow {
             update: done,
             learning_rate: params.learning_rate.at(done - 1),
-            loss: weighted(&means, params),
-            policy_loss: means.policy_loss,
-            value_loss: means.value_loss,
-            moves_left_loss: means.moves_left_loss,
-            policy_accuracy: means.policy_accuracy,
+            loss: means.total(params, done - 1),
+            policy_loss: losses.policy,
+            value_loss: losses.value,
+            moves_left_loss: losses.moves_left,
+            policy_accuracy: losses.top_moves,
             policy_entropy: means.policy_entropy,
             gradient_norm: meter.gradient_norms / meter.updates,
+            soft_policy_loss: losses.soft_policy,
+            reply_loss: losses.reply,
+            material_loss: losses.material,
+            policy_top_three: losses.top_three,
+            brier: losses.brier,
+            weight_norm,
         }
     }
 }
 
-fn weighted(means: &Means, params: &TrainParams) -> f64 {
-    params.policy_weight * means.policy_loss
-        + params.value_weight * means.value_loss
-        + params.moves_left_weight * means.moves_left_loss
+/// What a validation finds out.
+#[derive(Debug, Default)]
+pub(super) struct Validation {
+    pub(super) totals: Totals,
+    pub(super) calibration: Calibration,
+    /// The totals of the same batch with batch norm's running statistics, and with its own.
+    pub(super) batch_norm: [Totals; 2],
 }
 
-/// The row of a validation after `done` updates.
-pub(super) fn validation_row(done: u32, totals: &Totals, params: &TrainParams) -> ValidationRow {
-    let means = totals.means();
-    ValidationRow {
-        update: done,
-        loss: weighted(&means, params),
-        policy_loss: means.policy_loss,
-        value_loss: means.value_loss,
-        moves_left_loss: means.moves_left_loss,
-        policy_accuracy: means.policy_accuracy,
-        policy_entropy: means.policy_entropy,
+impl Validation {
+    /// The row of a validation after `done` updates.
+    pub(super) fn row(&self, done: u32, params: &TrainParams) -> ValidationRow {
+        let update = done.saturating_sub(1);
+        let means = self.totals.means();
+        let losses = means.losses;
+        let [running, own] = self.batch_norm.map(|totals| totals.means().total(params, update));
+        ValidationRow {
+            update: done,
+            loss: means.total(params, update),
+            policy_loss: losses.policy,
+            value_loss: losses.value,
+            moves_left_loss: losses.moves_left,
+            policy_accuracy: losses.top_moves,
+            policy_entropy: means.policy_entropy,
+            soft_policy_loss: losses.soft_policy,
+            reply_loss: losses.reply,
+            material_loss: losses.material,
+            policy_top_three: losses.top_three,
+            brier: losses.brier,
+            calibration_error: self.calibration.error(),
+            batch_norm_gap: running - own,
+        }
+    }
+}
+
+/// Expected scores beside those that followed, in ten equal ranges of the expected score.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Calibration {
+    ranges: [Range; 10],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Range {
+    count: f64,
+    expected: f64,
+    scored: f64,
+}
+
+impl Calibration {
+    /// Adds a position: P(win) + P(draw) / 2, and the score of its game, 0, 1/2 or 1, both for the side to move.
+    pub(super) fn add(&mut self, expected: f64, score: f64) {
+        let ranges = self.ranges.len();
+        let range = &mut self.ranges[((expected * ranges as f64) as usize).min(ranges - 1)];
+        range.count += 1.0;
+        range.expected += expected;
+        range.scored += score;
+    }
+
+    /// The mean over positions of |expected − scored| of their range; 0 without positions.
+    pub(super) fn error(&self) -> f64 {
+        let count: f64 = self.ranges.iter().map(|range| range.count).sum();
+        let distances = self.ranges.iter().map(|range| (range.expected - range.scored).abs());
+        distances.sum::<f64>() / count.max(1.0)
     }
 }

@@ -1,17 +1,17 @@
 //! The training loop: updates, reports, validations and stored states; it can be stopped and resumed at any update.
 
 use super::average::Average;
-use super::batch::{Row, TrainingBatch};
+use super::batch::{BatchSetup, Row, TrainingBatch};
 use super::error::TrainError;
 use super::job::{TrainJob, Trained, check, identity, update_threads};
-use super::loss::Totals;
+use super::loss::{Sums, Totals};
 use super::optimizer::Optimizer;
-use super::report::{Report, TrainSummary, validation_row};
+use super::report::{Report, TrainSummary, Validation};
 use super::state::{AverageState, OptimizerState, State};
-use super::update::{Learner, UpdateMetrics};
+use super::update::{Learner, Measured, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
-use crate::network::torch::{Net, runtime};
+use crate::network::torch::{BatchNorm, Net, runtime};
 use crate::trainer::{AverageKind, Drawn, OptimizerStart, Sampler};
 
 /// Trains a net, from the stored state if there is one.
@@ -139,8 +139,8 @@ impl<'a> TrainingLoop<'a> {
         let UpdateMetrics { sums, gradient_norm } = pending.wait()?;
         let totals = Totals::new(sums, batch);
         let means = totals.means();
-        if !(means.policy_loss + means.value_loss + means.moves_left_loss + gradient_norm).is_finite() {
-            let (policy_loss, value_loss) = (means.policy_loss, means.value_loss);
+        if !(means.total(self.job.params, self.done) + gradient_norm).is_finite() {
+            let Sums { policy: policy_loss, value: value_loss, .. } = means.losses;
             return Err(TrainError::NotFinite { update: self.done, policy_loss, value_loss, gradient_norm });
         }
         self.done += 1;
@@ -150,7 +150,8 @@ impl<'a> TrainingLoop<'a> {
         self.report.meter.add(&totals, gradient_norm);
         let params = self.job.params;
         if self.done.is_multiple_of(params.log_every) || self.done == params.updates {
-            let row = self.report.meter.take_row(self.done, params);
+            let weight_norm = self.learner.weight_norm()?;
+            let row = self.report.meter.take_row(self.done, params, weight_norm);
             self.report.curve.push(row);
         }
         Ok(next)
@@ -163,7 +164,13 @@ impl<'a> TrainingLoop<'a> {
             sample => Row::played(sample),
         };
         let rows: Vec<Row<'_>> = self.sampler.batch(update).into_iter().map(row).collect();
-        Ok(TrainingBatch::new(&rows, encoding, self.job.device)?)
+        Ok(TrainingBatch::new(&rows, self.batch_setup())?)
+    }
+
+    fn batch_setup(&self) -> BatchSetup<'a> {
+        let TrainJob { samples, device, start, .. } = self.job;
+        let has_reply_head = start.spec.auxiliary_heads.as_ref().is_some_and(|heads| heads.reply);
+        BatchSetup { encoding: samples.encoding(), has_reply_head, device }
     }
 
     fn report_progress(&self, observer: &dyn Observer) {
@@ -184,16 +191,32 @@ impl<'a> TrainingLoop<'a> {
         if count == 0 {
             return Ok(());
         }
-        let indices: Vec<usize> = (0..count).map(|number| number * available / count).collect();
-        let mut totals = Totals::default();
-        for indices in indices.chunks(self.job.params.batch as usize) {
-            let rows: Vec<Row<'_>> =
-                indices.iter().map(|&index| Row::played(self.job.samples.validation_row(index))).collect();
-            let batch = TrainingBatch::new(&rows, self.job.samples.encoding(), self.job.device)?;
-            totals.add(&self.learner.measure(self.result(), &batch)?);
+        let mut validation = Validation::default();
+        let batch_size = self.job.params.batch as usize;
+        let indices = evenly_spaced(count, available);
+        for indices in indices.chunks(batch_size) {
+            let Measured { totals, expected_scores } = self.measure(indices, BatchNorm::Eval)?;
+            validation.totals.add(&totals);
+            for (&index, expected) in indices.iter().zip(expected_scores) {
+                if let Some(result) = self.job.samples.validation_row(index).result {
+                    validation.calibration.add(expected.into(), f64::midpoint(f64::from(result), 1.0));
+                }
+            }
         }
-        self.report.validation.push(validation_row(self.done, &totals, self.job.params));
+        let indices = evenly_spaced(batch_size.min(available), available);
+        for (totals, mode) in validation.batch_norm.iter_mut().zip([BatchNorm::Eval, BatchNorm::Batch]) {
+            *totals = self.measure(&indices, mode)?.totals;
+        }
+        self.report.validation.push(validation.row(self.done, self.job.params));
         Ok(())
+    }
+
+    /// Measures the net that the training makes on held-out samples.
+    fn measure(&self, indices: &[usize], mode: BatchNorm) -> Result<Measured, TrainError> {
+        let sample = |&index: &usize| Row::played(self.job.samples.validation_row(index));
+        let rows: Vec<Row<'_>> = indices.iter().map(sample).collect();
+        let batch = TrainingBatch::new(&rows, self.batch_setup())?;
+        Ok(self.learner.measure(self.result(), &batch, mode)?)
     }
 
     /// Stores the state; a net that is not finite is an error.
@@ -237,6 +260,11 @@ impl<'a> TrainingLoop<'a> {
         };
         Ok(Trained { weights, curve, validation, summary })
     }
+}
+
+/// `count` of the indices below `available`.
+fn evenly_spaced(count: usize, available: usize) -> Vec<usize> {
+    (0..count).map(|number| number * available / count).collect()
 }
 
 /// An error if a value is NaN or infinite. A loss can be finite with such a net: batch norm does not use its running statistics in

@@ -14,14 +14,14 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
-use super::loss::Totals;
+use super::loss::{TOTALS, Totals};
 use super::report::{Meter, Report, TrainingRow, ValidationRow};
 use crate::durable;
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::OptimizerKind;
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +75,7 @@ impl Heading {
         &self,
         tensors: impl Iterator<Item = (&'a str, Dtype, &'a [usize], &'a [u8])>,
     ) -> String {
-        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 3");
+        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 4");
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
@@ -293,70 +293,104 @@ fn numbers<const N: usize>(stored: &SafeTensors<'_>, name: &str) -> Result<Vec<[
     Ok(values.as_chunks().0.to_vec())
 }
 
-fn training_numbers(row: &TrainingRow) -> [f64; 9] {
-    let (loss, policy, value, moves_left) = (row.loss, row.policy_loss, row.value_loss, row.moves_left_loss);
-    let (accuracy, entropy) = (row.policy_accuracy, row.policy_entropy);
+/// The columns of a curve in order.
+fn training_numbers(row: &TrainingRow) -> [f64; 15] {
     [
         row.update.into(),
         row.learning_rate,
-        loss,
-        policy,
-        value,
-        moves_left,
-        accuracy,
-        entropy,
+        row.loss,
+        row.policy_loss,
+        row.value_loss,
+        row.moves_left_loss,
+        row.policy_accuracy,
+        row.policy_entropy,
         row.gradient_norm,
+        row.soft_policy_loss,
+        row.reply_loss,
+        row.material_loss,
+        row.policy_top_three,
+        row.brier,
+        row.weight_norm,
     ]
 }
 
-fn training_row(numbers: [f64; 9]) -> TrainingRow {
-    let [
-        update,
-        learning_rate,
-        loss,
-        policy_loss,
-        value_loss,
-        moves_left_loss,
-        policy_accuracy,
-        policy_entropy,
-        gradient_norm,
-    ] = numbers;
+fn training_row(numbers: [f64; 15]) -> TrainingRow {
+    let [update, learning_rate, loss, policy, value, moves_left, accuracy, entropy, gradient, rest @ ..] =
+        numbers;
+    let [soft_policy_loss, reply_loss, material_loss, policy_top_three, brier, weight_norm] = rest;
     TrainingRow {
         update: update as u32,
         learning_rate,
         loss,
-        policy_loss,
-        value_loss,
-        moves_left_loss,
-        policy_accuracy,
-        policy_entropy,
-        gradient_norm,
+        policy_loss: policy,
+        value_loss: value,
+        moves_left_loss: moves_left,
+        policy_accuracy: accuracy,
+        policy_entropy: entropy,
+        gradient_norm: gradient,
+        soft_policy_loss,
+        reply_loss,
+        material_loss,
+        policy_top_three,
+        brier,
+        weight_norm,
     }
 }
 
-fn validation_numbers(row: &ValidationRow) -> [f64; 7] {
-    let (policy, value, moves_left) = (row.policy_loss, row.value_loss, row.moves_left_loss);
-    [row.update.into(), row.loss, policy, value, moves_left, row.policy_accuracy, row.policy_entropy]
+/// The columns of a validation in order.
+fn validation_numbers(row: &ValidationRow) -> [f64; 14] {
+    [
+        row.update.into(),
+        row.loss,
+        row.policy_loss,
+        row.value_loss,
+        row.moves_left_loss,
+        row.policy_accuracy,
+        row.policy_entropy,
+        row.soft_policy_loss,
+        row.reply_loss,
+        row.material_loss,
+        row.policy_top_three,
+        row.brier,
+        row.calibration_error,
+        row.batch_norm_gap,
+    ]
 }
 
-fn validation_row(numbers: [f64; 7]) -> ValidationRow {
-    let [update, loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy] = numbers;
+fn validation_row(numbers: [f64; 14]) -> ValidationRow {
+    let [update, loss, policy, value, moves_left, accuracy, entropy, rest @ ..] = numbers;
+    let [
+        soft_policy_loss,
+        reply_loss,
+        material_loss,
+        policy_top_three,
+        brier,
+        calibration_error,
+        batch_norm_gap,
+    ] = rest;
     ValidationRow {
         update: update as u32,
         loss,
-        policy_loss,
-        value_loss,
-        moves_left_loss,
-        policy_accuracy,
-        policy_entropy,
+        policy_loss: policy,
+        value_loss: value,
+        moves_left_loss: moves_left,
+        policy_accuracy: accuracy,
+        policy_entropy: entropy,
+        soft_policy_loss,
+        reply_loss,
+        material_loss,
+        policy_top_three,
+        brier,
+        calibration_error,
+        batch_norm_gap,
     }
 }
 
-fn meter_numbers(meter: &Meter) -> [f64; 10] {
-    let [a, b, c, d, e, f, g, h] = meter.totals.numbers();
-    [meter.updates, meter.gradient_norms, a, b, c, d, e, f, g, h]
+fn meter_numbers(meter: &Meter) -> [f64; 2 + TOTALS] {
+    let numbers = [meter.updates, meter.gradient_norms].into_iter().chain(meter.totals.numbers());
+    numbers.collect::<Vec<_>>().try_into().expect("two numbers and the totals")
 }
 
-fn meter([updates, gradient_norms, totals @ ..]: [f64; 10]) -> Meter {
+fn meter([updates, gradient_norms, totals @ ..]: [f64; 2 + TOTALS]) -> Meter {
     Meter { totals: Totals::from_numbers(totals), gradient_norms, updates }
 }

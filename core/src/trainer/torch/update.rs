@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
-use super::loss::{LossSums, Totals};
+use super::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
 use super::optimizer::Optimizer;
 use crate::network::torch::{BatchNorm, Heads, Net};
 use crate::network::{TensorSpec, layout};
@@ -21,18 +21,26 @@ pub(super) struct Learner<'a> {
     trained: Vec<String>,
 }
 
+/// What a net says of a batch.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) totals: Totals,
+    /// `[B]`: P(win) + P(draw) / 2 for the side to move.
+    pub(super) expected_scores: Vec<f32>,
+}
+
 /// The metrics of an update that the device may not have finished.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// `[5]`: the sums of [`LossSums`], then the gradient's norm.
+    /// The sums of [`LossSums`], then the gradient's norm.
     numbers: Tensor,
 }
 
 /// The metrics of an update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UpdateMetrics {
-    /// The values of [`LossSums`] in field order.
-    pub(super) sums: [f64; 4],
+    /// The values of [`LossSums`].
+    pub(super) sums: Sums<f64>,
     /// L2 norm of the whole gradient before clipping.
     pub(super) gradient_norm: f64,
 }
@@ -40,8 +48,9 @@ pub(super) struct UpdateMetrics {
 impl Pending {
     /// Waits for the device.
     pub(super) fn wait(self) -> Result<UpdateMetrics, TchError> {
-        let [policy, value, moves_left, top_moves, gradient_norm] = read(&self.numbers)?;
-        Ok(UpdateMetrics { sums: [policy, value, moves_left, top_moves], gradient_norm })
+        let numbers: [f64; SUMS + 1] = read(&self.numbers)?;
+        let [sums @ .., gradient_norm] = numbers;
+        Ok(UpdateMetrics { sums: Sums::from_array(sums), gradient_norm })
     }
 }
 
@@ -75,6 +84,7 @@ impl<'a> Learner<'a> {
                     policy: float(heads.policy)?,
                     value: float(heads.value)?,
                     moves_left: heads.moves_left.map(float).transpose()?,
+                    auxiliary: heads.auxiliary.try_map(float)?,
                 })
             }
         }
@@ -86,8 +96,8 @@ impl<'a> Learner<'a> {
             BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
             BatchNormMode::Frozen => BatchNorm::Eval,
         };
-        let sums = LossSums::new(&self.forward(&self.net, &batch.planes, mode)?, batch)?;
-        let total = sums.total(batch, self.params)?;
+        let sums = LossSums::new(&self.forward(&self.net, &batch.planes, mode)?, batch, self.params)?;
+        let total = sums.total(batch, self.params, update)?;
         let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
         let _guard = tch::no_grad_guard();
@@ -104,11 +114,27 @@ impl<'a> Learner<'a> {
         Ok(Pending { numbers: sums.stacked(Some(norm))? })
     }
 
-    /// Measures a net on a batch.
-    pub(super) fn measure(&self, net: &Net, batch: &TrainingBatch) -> Result<Totals, TchError> {
+    /// Measures a net on a batch, with batch norm's running statistics or with those of the batch.
+    pub(super) fn measure(
+        &self,
+        net: &Net,
+        batch: &TrainingBatch,
+        mode: BatchNorm,
+    ) -> Result<Measured, TchError> {
         let _guard = tch::no_grad_guard();
-        let sums = LossSums::new(&self.forward(net, &batch.planes, BatchNorm::Eval)?, batch)?;
-        Ok(Totals::new(read(&sums.stacked(None)?)?, batch))
+        let heads = self.forward(net, &batch.planes, mode)?;
+        let sums = LossSums::new(&heads, batch, self.params)?.stacked(None)?;
+        let totals = Totals::new(Sums::from_array(read(&sums)?), batch);
+        Ok(Measured { totals, expected_scores: expected_scores(&heads.value)? })
+    }
+
+    /// L2 norm of all trained weights.
+    pub(super) fn weight_norm(&self) -> Result<f64, TchError> {
+        let _guard = tch::no_grad_guard();
+        let weights: Vec<Tensor> =
+            self.trained.iter().map(|name| self.net.tensors[name].shallow_clone()).collect();
+        let [norm] = read(&norm(&weights)?.f_reshape([1])?)?;
+        Ok(norm)
     }
 }
 

@@ -96,12 +96,12 @@ fn json(net: &Checkpoint, inspection: &Inspection) -> String {
 }
 
 fn table(spec: &NetworkSpec, inspection: &Inspection) -> Vec<String> {
-    let graph = Graph::new(spec);
+    let graph = Graph::of_training(spec);
     let mut lines = vec![
         format!(
             "{} parameters, {:.3} GFLOP an evaluation",
             parameter_count(spec),
-            2.0 * graph.multiply_adds() as f64 / 1e9
+            2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9
         ),
         format!(
             "logits of legal moves deviate by {:.3}; values have mean {:.3} and deviate by {:.3}",

@@ -43,7 +43,7 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static str = "train";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
@@ -263,11 +263,22 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("policy_accuracy", Value::Float(last.policy_accuracy)),
         ("policy_entropy", Value::Float(last.policy_entropy)),
         ("gradient_norm", Value::Float(last.gradient_norm)),
+        ("soft_policy_loss", Value::Float(last.soft_policy_loss)),
+        ("reply_loss", Value::Float(last.reply_loss)),
+        ("material_loss", Value::Float(last.material_loss)),
+        ("policy_top_three", Value::Float(last.policy_top_three)),
+        ("brier", Value::Float(last.brier)),
+        ("weight_norm", Value::Float(last.weight_norm)),
+        ("reuse", Value::Float(summary.samples_seen as f64 / summary.training_samples.max(1) as f64)),
         ("validation_loss", held_out(validation.map(|row| row.loss))),
         ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
         ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
         ("validation_moves_left_loss", held_out(validation.map(|row| row.moves_left_loss))),
         ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
+        ("validation_policy_top_three", held_out(validation.map(|row| row.policy_top_three))),
+        ("validation_brier", held_out(validation.map(|row| row.brier))),
+        ("validation_calibration_error", held_out(validation.map(|row| row.calibration_error))),
+        ("validation_batch_norm_gap", held_out(validation.map(|row| row.batch_norm_gap))),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into()
 }
@@ -288,6 +299,12 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         policy_accuracy,
         policy_entropy,
         gradient_norm: 1.0,
+        soft_policy_loss: 0.0,
+        reply_loss: 0.0,
+        material_loss: 0.0,
+        policy_top_three: policy_accuracy,
+        brier: 0.5,
+        weight_norm: 10.0,
     };
     let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
     let (games, positions) = (window.sum("games"), window.sum("positions"));
@@ -299,6 +316,13 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         moves_left_loss,
         policy_accuracy,
         policy_entropy,
+        soft_policy_loss: 0.0,
+        reply_loss: 0.0,
+        material_loss: 0.0,
+        policy_top_three: policy_accuracy,
+        brier: 0.5,
+        calibration_error: 0.05,
+        batch_norm_gap: 0.0,
     };
     let summary = TrainSummary {
         updates: update,

@@ -5,16 +5,24 @@ use tch::{Device, Kind, Tensor};
 use super::{all_trained, encoding, random_games, rows, samples, uci};
 use crate::board::{GameResult, Reason};
 use crate::encoding::POLICY_SIZE;
+use crate::network::graph::AuxiliaryHeads;
 use crate::network::torch::Heads;
+use crate::params::Schedule;
 use crate::trainer::samples::Samples;
-use crate::trainer::torch::batch::{Row, TrainingBatch};
-use crate::trainer::torch::loss::{LossSums, Totals};
+use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
+use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
+use crate::trainer::torch::report::Calibration;
 use crate::trainer::{TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {
     let played = |index| Row::played(samples.training_row(index));
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
-    TrainingBatch::new(&rows, &encoding(), Device::Cpu).expect("a batch")
+    batch_of(&rows)
+}
+
+fn batch_of(rows: &[Row<'_>]) -> TrainingBatch {
+    let setup = BatchSetup { encoding: &encoding(), has_reply_head: true, device: Device::Cpu };
+    TrainingBatch::new(rows, setup).expect("a batch")
 }
 
 /// Heads with uneven logits that require gradients.
@@ -26,11 +34,12 @@ fn heads(rows: usize) -> Heads {
         policy: logits.reshape([rows as i64, POLICY_SIZE as i64]).set_requires_grad(true),
         value: wdl.reshape([rows as i64, 3]).set_requires_grad(true),
         moves_left: None,
+        auxiliary: AuxiliaryHeads::NONE,
     }
 }
 
 fn sums(heads: &Heads, batch: &TrainingBatch) -> LossSums {
-    LossSums::new(heads, batch).expect("adds up")
+    LossSums::new(heads, batch, &TrainParams::default()).expect("adds up")
 }
 
 /// −Σ target · ln softmax(logits), one number at a time.
@@ -125,8 +134,9 @@ fn the_policy_gradient_is_policy_less_target_on_legal_moves_with_a_target() {
     let all = TrainParams { positions: TrainedPositions::All, ..all_trained() };
     let samples = samples(&[game], &positions, &all);
     let (batch, heads) = (batch(&samples), heads(4));
-    let params = TrainParams { policy_weight: 2.0, ..TrainParams::default() };
-    let total = sums(&heads, &batch).total(&batch, &params).expect("adds up");
+    let policy_weight = Schedule::from_samples(&[0.5, 2.0]).expect("samples");
+    let params = TrainParams { policy_weight, ..TrainParams::default() };
+    let total = sums(&heads, &batch).total(&batch, &params, 1).expect("adds up");
     let gradient = Tensor::run_backward(&[total], &[&heads.policy], false, false).remove(0);
     for row in 0..4 {
         let sample = samples.training_row(row);
@@ -158,8 +168,11 @@ fn accuracy_counts_rows_whose_likeliest_move_is_the_most_visited() {
     }
     let _ = policy.get(1).get(4671).fill_(9.0);
     let value = Tensor::zeros([2, 3], (Kind::Float, Device::Cpu));
-    let heads = Heads { policy, value, moves_left: None };
-    assert_eq!(sums(&heads, &batch).top_moves.double_value(&[]), 1.0);
+    let heads = Heads { policy, value, moves_left: None, auxiliary: AuxiliaryHeads::NONE };
+    let found = sums(&heads, &batch);
+    assert_eq!(found.top_moves.double_value(&[]), 1.0);
+    // Logits of 0 are likeliest in any order, so only the row whose best move is found counts for sure.
+    assert!((1.0..=2.0).contains(&found.top_three.double_value(&[])));
 }
 
 #[test]
@@ -194,19 +207,135 @@ fn means_over_batches_weigh_every_sample_equally() {
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
     let heads = heads(rows.len());
     let totals = |from: usize, to: usize| {
-        let batch = TrainingBatch::new(&rows[from..to], &encoding(), Device::Cpu).expect("a batch");
+        let batch = batch_of(&rows[from..to]);
         let (from, size) = (from as i64, (to - from) as i64);
         let [policy, value] = [&heads.policy, &heads.value].map(|head| head.narrow(0, from, size));
-        let sums = sums(&Heads { policy, value, moves_left: None }, &batch).stacked(None).expect("adds up");
+        let heads = Heads { policy, value, moves_left: None, auxiliary: AuxiliaryHeads::NONE };
+        let sums = sums(&heads, &batch).stacked(None).expect("adds up");
         let sums = Vec::<f64>::try_from(sums.to_kind(Kind::Double)).expect("numbers");
-        Totals::new(sums.try_into().expect("four sums"), &batch)
+        let sums: [f64; SUMS] = sums.try_into().expect("all sums");
+        Totals::new(Sums::from_array(sums), &batch)
     };
     let whole = totals(0, rows.len()).means();
     let mut parts = totals(0, 7);
     parts.add(&totals(7, rows.len()));
     let parts = parts.means();
-    assert!((whole.policy_loss - parts.policy_loss).abs() < 1e-5);
-    assert!((whole.value_loss - parts.value_loss).abs() < 1e-6);
-    assert_eq!(whole.policy_accuracy, parts.policy_accuracy);
+    let pairs = whole.losses.into_array().into_iter().zip(parts.losses.into_array());
+    for (whole, part) in pairs {
+        assert!((whole - part).abs() < 1e-5, "{whole} is not {part}");
+    }
+    assert!(whole.losses.brier > 0.1 && whole.losses.top_three > whole.losses.top_moves);
     assert!((whole.policy_entropy - parts.policy_entropy).abs() < 1e-9);
+}
+
+/// The number of a row's head.
+fn at(tensor: &Tensor, row: usize, index: impl Into<i64>) -> f64 {
+    tensor.double_value(&[row as i64, index.into()])
+}
+
+#[test]
+fn the_soft_policy_is_the_cross_entropy_against_the_softened_target() {
+    let (games, mut positions) = random_games(2, 12);
+    positions.iter_mut().step_by(3).for_each(|row| row.full = false);
+    let samples =
+        samples(&games, &positions, &TrainParams { positions: TrainedPositions::All, ..all_trained() });
+    let (batch, plain) = (batch(&samples), heads(samples.training_count()));
+    let soft = plain.policy.shallow_clone();
+    let heads =
+        Heads { auxiliary: AuxiliaryHeads { soft_policy: Some(soft), ..AuxiliaryHeads::NONE }, ..plain };
+    for temperature in [1.0, 4.0] {
+        let params = TrainParams { soft_policy_temperature: temperature, ..TrainParams::default() };
+        let expected: f64 = (0..samples.training_count())
+            .map(|row| {
+                let sample = samples.training_row(row);
+                let powers: Vec<f64> = sample
+                    .shares
+                    .iter()
+                    .map(|share| (f64::from(*share) + 1e-7).powf(1.0 / temperature))
+                    .collect();
+                let total: f64 = powers.iter().sum();
+                let shares: Vec<f32> = powers.iter().map(|power| (power / total) as f32).collect();
+                let logits: Vec<f64> =
+                    sample.legal.iter().map(|index| at(&heads.policy, row, index.get())).collect();
+                cross_entropy(&logits, &shares)
+            })
+            .sum();
+        let found = LossSums::new(&heads, &batch, &params).expect("adds up").soft_policy.double_value(&[]);
+        assert!((found - expected).abs() < 1e-3, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn the_reply_is_the_next_positions_target_seen_from_this_side() {
+    let (game, mut positions) = rows(0, &uci("e2e4 e7e5 g1f3"), 0);
+    // Black answers 1. e4 by e5 alone, and the second move was not searched fully.
+    for (row, text) in [(1, "e7e5"), (2, "g1f3")] {
+        (positions[row].moves, positions[row].target) = (vec![uci(text)[0].packed()], vec![100]);
+    }
+    positions[2].full = false;
+    let samples =
+        samples(&[game], &positions, &TrainParams { positions: TrainedPositions::All, ..all_trained() });
+    let batch = batch(&samples);
+    assert_eq!(batch.reply_rows, 1);
+    // North becomes south: two squares down from e7, which is on the seventh rank of White's view.
+    let index = (4 * 7 + 1) * 64 + 52;
+    let plain = heads(3);
+    let reply = plain.policy.shallow_clone();
+    let heads = Heads { auxiliary: AuxiliaryHeads { reply: Some(reply), ..AuxiliaryHeads::NONE }, ..plain };
+    let logits: Vec<f64> = (0..POLICY_SIZE as i64).map(|index| at(&heads.policy, 0, index)).collect();
+    let mut target = vec![0.0; POLICY_SIZE];
+    target[index] = 1.0;
+    let (found, expected) = (sums(&heads, &batch).reply.double_value(&[]), cross_entropy(&logits, &target));
+    assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+}
+
+#[test]
+fn the_material_head_learns_the_balance_some_plies_later() {
+    let (game, positions) = rows(0, &uci("e2e4 d7d5 e4d5 d8d5 b1c3 d5e5"), 0);
+    for (plies, expected) in [(0, [0, 0, 0, -1, 0, 0]), (2, [0, -1, 0, 0, 0, 0]), (100, [0, 0, 0, 0, 0, 0])] {
+        let params = TrainParams { material_plies: plies, ..all_trained() };
+        let samples = samples(std::slice::from_ref(&game), &positions, &params);
+        let found: Vec<i8> = (0..6).map(|row| samples.training_row(row).material).collect();
+        assert_eq!(found, expected, "{plies} plies later");
+    }
+    let samples = samples(&[game], &positions, &TrainParams { material_plies: 0, ..all_trained() });
+    let material = Some(Tensor::from_slice(&[0.0f32, 0.5, 0.0, 0.0, 0.0, 0.0]).reshape([6, 1]));
+    let heads = Heads { auxiliary: AuxiliaryHeads { material, ..AuxiliaryHeads::NONE }, ..heads(6) };
+    let found = sums(&heads, &batch(&samples)).material.double_value(&[]);
+    let expected = 0.5 * 0.5 + (1.0 / 9.0) * (1.0 / 9.0);
+    assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+}
+
+#[test]
+fn the_brier_score_is_the_squared_error_against_the_result_of_games_that_have_one() {
+    let (mut games, positions) = random_games(2, 6);
+    games[1].reason = Reason::PlyCap.into();
+    let samples = samples(&games, &positions, &all_trained());
+    let (batch, heads) = (batch(&samples), heads(12));
+    let scores = expected_scores(&heads.value).expect("scores");
+    let (mut brier, mut calibration) = (0.0, Calibration::default());
+    for row in 0..6 {
+        let exp: Vec<f64> = (0..3).map(|part| at(&heads.value, row, part as i64).exp()).collect();
+        let wdl: Vec<f64> = exp.iter().map(|part| part / exp.iter().sum::<f64>()).collect();
+        let result = positions[row].result;
+        let known = [1, 0, -1].map(|value| f64::from(u8::from(result == value)));
+        brier += wdl.iter().zip(known).map(|(p, y)| (p - y).powi(2)).sum::<f64>();
+        assert!((f64::from(scores[row]) - wdl[0] - wdl[1] / 2.0).abs() < 1e-6);
+        calibration.add(f64::from(scores[row]), f64::midpoint(f64::from(result), 1.0));
+    }
+    assert_eq!(batch.result_rows, 6);
+    let found = sums(&heads, &batch).brier.double_value(&[]);
+    assert!((found - brier).abs() < 1e-5, "{found} is not {brier}");
+    assert!(calibration.error() > 0.05, "these numbers know nothing of chess");
+}
+
+#[test]
+fn the_calibration_error_is_the_mean_distance_within_ten_ranges() {
+    let mut calibration = Calibration::default();
+    assert_eq!(calibration.error(), 0.0);
+    // 0.1 off in the third range, over two positions; 0.25 off in the last one, over one.
+    for (expected, score) in [(0.2, 0.0), (0.2, 0.5), (1.0, 0.5)] {
+        calibration.add(expected, score);
+    }
+    assert!((calibration.error() - (2.0 * 0.05 + 0.5) / 3.0).abs() < 1e-12, "{}", calibration.error());
 }

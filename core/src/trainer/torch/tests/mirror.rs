@@ -14,7 +14,7 @@ use crate::params::Schedule;
 use crate::rng::Purpose;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::samples::Samples;
-use crate::trainer::torch::batch::{Row, TrainingBatch};
+use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
 use crate::trainer::{Mirroring, OptimizerParams, TrainParams};
 
 /// Without castling rights.
@@ -82,7 +82,8 @@ fn batch(samples: &Samples, is_mirrored: bool) -> TrainingBatch {
         sample => Row::played(sample),
     };
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    TrainingBatch::new(&rows, &encoding(), Device::Cpu).expect("a batch")
+    let setup = BatchSetup { encoding: &encoding(), has_reply_head: true, device: Device::Cpu };
+    TrainingBatch::new(&rows, setup).expect("a batch")
 }
 
 fn numbers(tensor: &Tensor) -> Vec<f64> {
@@ -97,6 +98,13 @@ fn shares(batch: &TrainingBatch, row: i64) -> BTreeMap<i64, u64> {
     moves.map(|((index, share), _)| (*index as i64, share.to_bits())).collect()
 }
 
+/// The share of each index of the opponent's next move, as bits.
+fn replies(batch: &TrainingBatch, row: i64) -> BTreeMap<i64, u64> {
+    let (indices, shares) = (numbers(&batch.replies.get(row)), numbers(&batch.reply_shares.get(row)));
+    let moves = indices.iter().zip(&shares).filter(|(_, share)| **share > 0.0);
+    moves.map(|(index, share)| (*index as i64, share.to_bits())).collect()
+}
+
 #[test]
 fn mirrored_samples_are_the_samples_of_mirrored_games() {
     let (played_games, played_positions) = games(6, 40);
@@ -105,11 +113,19 @@ fn mirrored_samples_are_the_samples_of_mirrored_games() {
     let expected = batch(&samples(&image_games, &image_positions, &all_trained()), false);
     assert_eq!(found.rows, 240);
     assert_eq!(numbers(&found.planes), numbers(&expected.planes));
-    for (one, other) in [(&found.wdl, &expected.wdl), (&found.plies_left, &expected.plies_left)] {
+    let same = [
+        (&found.wdl, &expected.wdl),
+        (&found.plies_left, &expected.plies_left),
+        (&found.result, &expected.result),
+        (&found.material, &expected.material),
+    ];
+    for (one, other) in same {
         assert_eq!(numbers(one), numbers(other));
     }
+    assert_eq!(found.reply_rows, 234, "all but the last positions");
     for row in 0..240 {
         assert_eq!(shares(&found, row), shares(&expected, row), "row {row}");
+        assert_eq!(replies(&found, row), replies(&expected, row), "row {row}");
     }
 }
 

@@ -24,6 +24,12 @@ fn state() -> State {
         policy_accuracy: 0.7,
         policy_entropy: f64::MIN_POSITIVE,
         gradient_norm: 1e300,
+        soft_policy_loss: 0.15,
+        reply_loss: 0.16,
+        material_loss: 0.17,
+        policy_top_three: 0.18,
+        brier: 0.19,
+        weight_norm: 0.21,
     };
     let validation = ValidationRow {
         update: 0,
@@ -33,6 +39,13 @@ fn state() -> State {
         moves_left_loss: 0.95,
         policy_accuracy: 0.4,
         policy_entropy: 0.11,
+        soft_policy_loss: 0.22,
+        reply_loss: 0.23,
+        material_loss: 0.24,
+        policy_top_three: 0.26,
+        brier: 0.27,
+        calibration_error: 0.28,
+        batch_norm_gap: -0.29,
     };
     let meter = Meter { gradient_norms: 0.123, updates: 3.0, ..Meter::default() };
     let report = Report { curve: vec![row; 3], validation: vec![validation], meter };
@@ -133,5 +146,5 @@ fn a_state_of_an_earlier_version_says_so() {
     bytes[start + field.len()] = b'1';
     fs::write(&path, bytes).expect("writes");
     let error = load(&path, "me").expect_err("another version");
-    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 3, .. }), "{error}");
+    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 4, .. }), "{error}");
 }
