@@ -9,8 +9,10 @@ mod match_statistics;
 mod one_tree;
 mod search;
 mod self_play;
+mod stored_games;
 mod tables;
 mod timing;
+mod training;
 
 use std::error::Error;
 
@@ -28,6 +30,7 @@ enum Bench {
     Search(search::Options),
     SelfPlay(self_play::Options),
     Tables(tables::Options),
+    Training(training::Options),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -41,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::Search(options) => search::run(&options),
         Bench::SelfPlay(options) => self_play::run(&options),
         Bench::Tables(options) => tables::run(&options)?,
+        Bench::Training(options) => training::run(&options)?,
     }
     Ok(())
 }

@@ -49,7 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for updates in [1, 50] {
         let params = TrainParams { updates, batch: 64, validation_fraction: 0.2, ..TrainParams::default() };
         let mut samples = Samples::new(start.spec.input(), &params)?;
-        samples.add(Part { name: "example", games: &played.games, positions: &played.positions })?;
+        samples.add(Part {
+            name: "example",
+            weight: 1.0,
+            games: &played.games,
+            positions: &played.positions,
+        })?;
         let trained = train(
             TrainJob {
                 params: &params,

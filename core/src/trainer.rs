@@ -31,8 +31,8 @@ pub use sampling::{Drawn, Sampler};
 pub use tensors::{TensorCounts, TensorError, TensorFile, TensorForm};
 #[cfg(feature = "torch")]
 pub use torch::{
-    CarriedState, TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, check_state,
-    train, updates_done, useful_threads,
+    CarriedState, Loader, TrainError, TrainJob, TrainSummary, Trained, TrainingBatch, TrainingRow,
+    ValidationRow, check_state, train, updates_done, useful_threads,
 };
 
 #[cfg(test)]

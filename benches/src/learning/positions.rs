@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use dc0_core::board::Game;
-use dc0_core::store::{FileEntry, GameRow, PositionRow, ShardFiles, read_entry};
-use dc0_runs::Slot;
-use dc0_runs::net::run_folder;
-use dc0_runs::view::RunView;
+use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry};
 
 use super::study::StoredPosition;
+use crate::stored_games::files;
 
 /// At most `count` positions of some iterations of a run, evenly spaced; of all iterations if none are given.
 pub(super) fn read(
@@ -17,23 +15,8 @@ pub(super) fn read(
     iterations: &[u32],
     count: usize,
 ) -> Result<Vec<StoredPosition>, Box<dyn Error>> {
-    let folder = run_folder(run).ok_or_else(|| format!("{run}: expected the folder of a run"))?;
-    let steps = RunView::new(folder.clone()).steps()?;
-    let is_wanted = |slot: &Option<Slot>| {
-        slot.is_some_and(|slot| iterations.is_empty() || iterations.contains(&slot.number))
-    };
-    let files: Vec<FileEntry> = steps
-        .into_iter()
-        .filter(|step| {
-            ["self_play", "reanalyze"].contains(&step.manifest.kind.as_str())
-                && is_wanted(&step.manifest.slot())
-        })
-        .flat_map(|step| step.manifest.files)
-        .collect();
+    let (folder, files) = files(run, iterations)?;
     let all: usize = ShardFiles::of_iteration(&files).map(|shard| shard.positions.rows as usize).sum();
-    if all == 0 {
-        return Err(format!("{run} has no games of self-play in the iterations {iterations:?}").into());
-    }
     let count = count.min(all);
     let (mut found, mut before) = (Vec::new(), 0);
     for shard in ShardFiles::of_iteration(&files) {

@@ -33,6 +33,8 @@ pub struct Part<'a> {
     /// The games' origin within the run, such as `iteration=0003/part-00000`. With the game's number it decides what is
     /// held out, so it must not change as the replay window moves.
     pub name: &'a str,
+    /// How often its positions are trained on in an epoch, on average, relative to others. At least 0; usually 1.
+    pub weight: f64,
     /// Games, sorted by number.
     pub games: &'a [GameRow],
     /// Positions, sorted by game and ply.
@@ -173,12 +175,20 @@ impl Samples {
             tablebases: self.tablebases.as_ref(),
         };
         let replayed: Result<Vec<ReplayedGame>, SampleError> =
-            games.into_par_iter().map(|game| replay::replay(part.name, game, setup)).collect();
+            games.into_par_iter().map(|game| replay::replay(part, game, setup)).collect();
         for (game, replayed) in part.games.iter().zip(replayed?) {
             let held_out = target::is_held_out(part.name, game.game, self.targets);
             self.append(&replayed, held_out);
         }
         Ok(())
+    }
+
+    /// Makes one sample of all that have the same input, if the parameters say so; to be called once all parts are added. It has the
+    /// means of their policy and value targets, and is in an epoch as often as any of them was.
+    pub fn deduplicate(&mut self) {
+        if self.targets.deduplicate {
+            self.training = self.rows.merge_duplicates(&self.training);
+        }
     }
 
     fn append(&mut self, game: &ReplayedGame, held_out: bool) {

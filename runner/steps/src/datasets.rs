@@ -38,5 +38,5 @@ pub(crate) fn games(parent: &Path, name: &str) -> Result<Window, HostError> {
             summary,
         })));
     }
-    if all.is_empty() { Err(HostError::NoGames { folder: root }) } else { Ok(Window(Arc::new(all))) }
+    if all.is_empty() { Err(HostError::NoGames { folder: root }) } else { Ok(all.into_iter().collect()) }
 }

@@ -8,7 +8,7 @@ use dc0_core::arena::rating::{PairResult, Tally};
 use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
-use dc0_core::params::Value;
+use dc0_core::params::{Problem, Value};
 use dc0_core::store::{FileEntry, MatchGameRow, ShardFiles, StoreError, read_entry};
 use dc0_opponents::Opponent;
 use dc0_runs::Generation;
@@ -82,12 +82,34 @@ impl Games {
 }
 
 /// The games of some iterations or imports, the oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Window(pub Arc<Vec<Source>>);
+
+/// Games of a window.
 #[derive(Debug, Clone)]
-pub struct Window(pub Arc<Vec<Games>>);
+pub struct Source {
+    /// The games.
+    pub games: Games,
+    /// How often a training takes their positions, relative to those of others; at least 0.
+    pub weight: f64,
+}
+
+impl Source {
+    /// What a training reads from it, for the record: a shard's name, and the weight if it is not 1.
+    pub(crate) fn label(&self, shard: &str) -> String {
+        if self.weight == 1.0 { shard.to_owned() } else { format!("{shard} × {}", self.weight) }
+    }
+}
 
 impl From<Games> for Window {
     fn from(games: Games) -> Self {
-        Self(Arc::new(vec![games]))
+        [games].into_iter().collect()
+    }
+}
+
+impl FromIterator<Games> for Window {
+    fn from_iter<I: IntoIterator<Item = Games>>(games: I) -> Self {
+        Self(Arc::new(games.into_iter().map(|games| Source { games, weight: 1.0 }).collect()))
     }
 }
 
@@ -97,14 +119,40 @@ impl Window {
         Self(Arc::new(self.0.iter().chain(&*other.0).cloned().collect()))
     }
 
+    /// The same games with every weight multiplied by a finite number, at least 0.
+    pub fn weighted(&self, factor: f64) -> Self {
+        let scaled = |source: &Source| Source { games: source.games.clone(), weight: source.weight * factor };
+        Self(Arc::new(self.0.iter().map(scaled).collect()))
+    }
+
+    /// A problem for a step that takes all games equally.
+    pub(crate) fn refuse_weights(&self, problems: &mut Vec<Problem>) {
+        if self.0.iter().any(|source| source.weight != 1.0) {
+            let message =
+                "its games have weights, which only run.train uses; leave out `* weight`".to_owned();
+            problems.push(Problem { path: "window".to_owned(), message });
+        }
+    }
+
+    /// The games, the oldest first.
+    pub fn games(&self) -> impl Iterator<Item = &Games> {
+        self.0.iter().map(|source| &source.games)
+    }
+
     /// The shards, the oldest first.
     pub fn parts(&self) -> impl Iterator<Item = ShardFiles<'_>> {
-        self.0.iter().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
+        self.games().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
     }
 
     /// The sum of a summary's figure over the iterations.
     pub fn sum(&self, name: &str) -> i64 {
-        self.0.iter().map(|games| games.0.summary.member(name).and_then(int).unwrap_or(0)).sum()
+        self.games().map(|games| games.0.summary.member(name).and_then(int).unwrap_or(0)).sum()
+    }
+
+    /// The same with each iteration's figure times its weight.
+    pub(crate) fn weighted_sum(&self, name: &str) -> f64 {
+        let figure = |games: &Games| games.0.summary.member(name).and_then(int).unwrap_or(0) as f64;
+        self.0.iter().map(|source| source.weight * figure(&source.games)).sum()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Replays one game and compares every stored position with the replay.
 
 use super::target::{self, Targets};
-use super::{Fault, GameWithPositions, Rows, SampleError, rescore};
+use super::{Fault, GameWithPositions, Part, Rows, SampleError, rescore};
 use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
@@ -25,7 +25,7 @@ pub(super) struct ReplayedGame {
 
 /// Makes the samples of one game.
 pub(super) fn replay(
-    part: &str,
+    part: Part<'_>,
     game: GameWithPositions<'_>,
     setup: ReplaySetup<'_>,
 ) -> Result<ReplayedGame, SampleError> {
@@ -40,9 +40,9 @@ pub(super) fn replay(
     };
     let mut ply = 0;
     let replayed = replay.run(game.positions, &mut ply);
-    let located = |fault| SampleError { part: part.to_owned(), game: game.game.game, ply, fault };
+    let located = |fault| SampleError { part: part.name.to_owned(), game: game.game.game, ply, fault };
     replayed.map_err(located)?;
-    let copies = target::copies(part, game.positions, setup.targets.surprise_weight);
+    let copies = target::copies(part.name, part.weight, game.positions, setup.targets);
     let trained = game.positions.iter().zip(copies).filter(|(row, _)| is_trained(row, setup.targets));
     let copies = trained.map(|(_, copies)| copies).collect();
     Ok(ReplayedGame { rows: replay.rows, copies })

@@ -1,5 +1,7 @@
 //! Samples in memory, as a structure of arrays.
 
+use std::collections::{BTreeMap, HashMap};
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use crate::encoding::{Encoding, PolicyIndex};
@@ -121,6 +123,55 @@ impl Rows {
     fn moves(&self, row: usize) -> Range<usize> {
         let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
         start..self.legal_ends[row] as usize
+    }
+
+    /// Gives the first row of each distinct input the mean targets of all rows that have it. `training` are numbers of rows, some of
+    /// them several times; those that remain are returned, each as often as the most frequent one with its input.
+    pub(super) fn merge_duplicates(&mut self, training: &[u32]) -> Vec<u32> {
+        let mut copies: BTreeMap<u32, usize> = BTreeMap::new();
+        for row in training {
+            *copies.entry(*row).or_default() += 1;
+        }
+        let mut same: HashMap<[u8; 32], Vec<u32>> = HashMap::new();
+        let mut firsts = Vec::new();
+        for &row in copies.keys() {
+            let rows = same.entry(self.input_digest(row as usize)).or_default();
+            if rows.is_empty() {
+                firsts.push(row);
+            }
+            rows.push(row);
+        }
+        let mut remaining = Vec::new();
+        for first in firsts {
+            let rows = &same[&self.input_digest(first as usize)];
+            self.average(first as usize, rows);
+            let most = rows.iter().map(|row| copies[row]).max().unwrap_or(0);
+            remaining.extend(repeat_n(first, most));
+        }
+        remaining
+    }
+
+    fn input_digest(&self, row: usize) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let sample = self.sample(row);
+        hash_numbers(&mut hasher, sample.binary, |bits| bits.to_le_bytes());
+        hash_numbers(&mut hasher, sample.scalars, |scalar| scalar.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    /// Gives `first` the mean targets of `rows`. Its policy target, if it has one, is the mean of those that have one.
+    fn average(&mut self, first: usize, rows: &[u32]) {
+        let count = rows.len() as f32;
+        let sum =
+            |part: fn(Wdl) -> f32| rows.iter().map(|row| part(self.wdl[*row as usize])).sum::<f32>() / count;
+        self.wdl[first] =
+            Wdl { win: sum(|wdl| wdl.win), draw: sum(|wdl| wdl.draw), loss: sum(|wdl| wdl.loss) };
+        let targets: Vec<Range<usize>> =
+            rows.iter().map(|row| self.moves(*row as usize)).filter(|moves| !moves.is_empty()).collect();
+        for (index, to) in self.moves(first).enumerate() {
+            let total: f32 = targets.iter().map(|moves| self.shares[moves.start + index]).sum();
+            self.shares[to] = total / targets.len() as f32;
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -13,7 +13,9 @@ const ROUNDING: f32 = 1e-4;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Targets {
     pub(super) positions: TrainedPositions,
-    pub(super) surprise_weight: f64,
+    pub(super) deduplicate: bool,
+    positions_per_game: Option<u32>,
+    surprise_weight: f64,
     pub(super) material_plies: u32,
     policy_target: PolicyTarget,
     policy_temperature: f64,
@@ -29,6 +31,8 @@ impl Targets {
     pub(super) fn from_params(params: &TrainParams) -> Self {
         Self {
             positions: params.positions,
+            deduplicate: params.deduplicate,
+            positions_per_game: params.positions_per_game,
             surprise_weight: params.surprise_weight,
             material_plies: params.material_plies,
             policy_target: params.policy_target,
@@ -197,31 +201,56 @@ pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
     unit_number(&hasher) < targets.validation_fraction
 }
 
-/// How often each of a game's positions is in the samples, by its policy surprise: with `w` the parameter `surprise_weight`,
-/// `(1 − w) + w · surprise / mean surprise of the game` times on average, rounded to a whole number by a hash of its origin.
+/// How often each of a game's positions is in the samples.
 ///
-/// After KataGo's policy surprise weighting (KataGo's `docs/KataGoMethods.md`), where the surprise is KL(target ‖ prior) and a
-/// half of the weight is given by it. Positions without a policy target keep their single copy, and so does a game without any
-/// surprise.
-pub(super) fn copies(part: &str, positions: &[PositionRow], weight: f64) -> Vec<u32> {
+/// On average it is `weight`, that of the game, times `(1 − w) + w · surprise / mean surprise of the game`, with `w` the parameter
+/// `surprise_weight`, rounded to a whole number by a hash of its origin. After KataGo's policy surprise weighting
+/// (`KataGoMethods.md`), where the surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a
+/// policy target, and games without any surprise, have the game's weight alone. Positions beyond `positions_per_game` have none.
+pub(super) fn copies(part: &str, weight: f64, positions: &[PositionRow], targets: Targets) -> Vec<u32> {
+    let surprise_weight = targets.surprise_weight;
     let surprises = || positions.iter().filter(|row| row.full).map(|row| f64::from(row.policy_surprise));
     let (count, total) = (surprises().count() as f64, surprises().sum::<f64>());
-    // Also if a surprise is not known, which is not a number.
-    if !(weight > 0.0 && total > 0.0) {
-        return vec![1; positions.len()];
-    }
-    let copies_of = |row: &PositionRow| {
-        if !row.full {
-            return 1;
-        }
-        let expected = 1.0 - weight + weight * count * f64::from(row.policy_surprise) / total;
-        let mut hasher = blake3::Hasher::new_derive_key("dc0 copies by policy surprise 1");
-        hasher.update(part.as_bytes());
-        hasher.update(&row.game.to_le_bytes());
-        hasher.update(&row.ply.to_le_bytes());
-        expected as u32 + u32::from(unit_number(&hasher) < expected.fract())
+    // Not if a surprise is not known either, which is not a number.
+    let is_by_surprise = surprise_weight > 0.0 && total > 0.0;
+    let chosen = chosen(part, positions, targets);
+    let copies_of = |(row, is_chosen): (&PositionRow, bool)| {
+        let relative = if is_by_surprise && row.full {
+            1.0 - surprise_weight + surprise_weight * count * f64::from(row.policy_surprise) / total
+        } else {
+            1.0
+        };
+        let expected = if is_chosen { weight * relative } else { 0.0 };
+        let number = || unit_number(&origin("dc0 copies by policy surprise 1", part, row));
+        expected as u32 + u32::from(expected.fract() > 0.0 && number() < expected.fract())
     };
-    positions.iter().map(copies_of).collect()
+    positions.iter().zip(chosen).map(copies_of).collect()
+}
+
+/// Which positions of a game are trained on.
+fn chosen(part: &str, positions: &[PositionRow], targets: Targets) -> Vec<bool> {
+    let is_trained = |row: &PositionRow| row.full || targets.positions == TrainedPositions::All;
+    let mut chosen: Vec<bool> = positions.iter().map(is_trained).collect();
+    let Some(most) = targets.positions_per_game else { return chosen };
+    let number = |row| unit_number(&origin("dc0 positions of a game 1", part, row));
+    let mut drawn: Vec<(usize, f64)> = (0..positions.len())
+        .filter(|&index| chosen[index])
+        .map(|index| (index, number(&positions[index])))
+        .collect();
+    drawn.sort_by(|one, other| one.1.total_cmp(&other.1));
+    for (index, _) in drawn.into_iter().skip(most as usize) {
+        chosen[index] = false;
+    }
+    chosen
+}
+
+/// A hash of where a position comes from.
+fn origin(context: &str, part: &str, row: &PositionRow) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    hasher.update(part.as_bytes());
+    hasher.update(&row.game.to_le_bytes());
+    hasher.update(&row.ply.to_le_bytes());
+    hasher
 }
 
 /// A number in [0, 1) from a hash.

@@ -21,7 +21,8 @@ fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
 }
 
 fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
-    let part = Part { name: "iteration=0002/part-00001", games: std::slice::from_ref(game), positions };
+    let part =
+        Part { name: "iteration=0002/part-00001", weight: 1.0, games: std::slice::from_ref(game), positions };
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
     let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
     samples.add(part).expect_err("contradicts itself")
@@ -156,6 +157,83 @@ fn surprising_positions_are_trained_on_more_often() {
     assert!((surprising as f64 / all - 0.625).abs() < 0.03, "{surprising} of {all}");
 }
 
+/// How often each position is in the samples of games with a weight.
+fn copies(games: &[GameRow], positions: &[PositionRow], weight: f64, params: &TrainParams) -> Vec<usize> {
+    let mut samples = Samples::new(encoding(), params).expect("no tablebases");
+    samples.add(Part { name: "iteration=0000/part-00000", weight, games, positions }).expect("sound rows");
+    // Positions that are not trained on have no row.
+    let has_row = |row: &&PositionRow| row.full || params.positions == TrainedPositions::All;
+    let mut copies = vec![0; positions.iter().filter(has_row).count()];
+    (0..samples.training_count()).for_each(|index| copies[samples.row_number(index)] += 1);
+    copies
+}
+
+#[test]
+fn games_with_a_weight_are_trained_on_as_often_as_it_says() {
+    let (games, positions) = random_games(60, 40);
+    let count = |weight| copies(&games, &positions, weight, &all_trained());
+    assert_eq!(count(1.0), vec![1; positions.len()]);
+    assert_eq!(count(3.0), vec![3; positions.len()]);
+    assert_eq!(count(0.0), vec![0; positions.len()]);
+    let some = count(2.25);
+    assert!(some.iter().all(|copies| [2, 3].contains(copies)));
+    let mean = some.iter().sum::<usize>() as f64 / positions.len() as f64;
+    assert!((mean - 2.25).abs() < 0.05, "{mean}");
+}
+
+#[test]
+fn of_each_game_only_so_many_positions_are_trained_on() {
+    let (games, mut positions) = random_games(60, 40);
+    positions.iter_mut().step_by(2).for_each(|row| row.full = false);
+    let capped =
+        |most, trained| TrainParams { positions_per_game: Some(most), positions: trained, ..all_trained() };
+    for trained in [TrainedPositions::Full, TrainedPositions::All] {
+        let count = |most| copies(&games, &positions, 1.0, &capped(most, trained)).into_iter().sum::<usize>();
+        assert_eq!(count(5), 300, "five of each game");
+        let all = if trained == TrainedPositions::All { positions.len() } else { positions.len() / 2 };
+        assert_eq!(count(1000), all);
+    }
+    // Plies are chosen from the whole game.
+    let chosen = copies(&games, &positions, 1.0, &capped(5, TrainedPositions::All));
+    let mean = |rows: &mut dyn Iterator<Item = &PositionRow>| {
+        let plies: Vec<f64> = rows.map(|row| f64::from(row.ply)).collect();
+        plies.iter().sum::<f64>() / plies.len() as f64
+    };
+    let of_chosen = mean(&mut positions.iter().zip(&chosen).filter(|(_, n)| **n > 0).map(|(row, _)| row));
+    assert!((of_chosen - mean(&mut positions.iter())).abs() < 2.0, "{of_chosen}");
+}
+
+#[test]
+fn positions_with_the_same_input_become_one_with_the_mean_of_their_targets() {
+    let (won, mut positions) = rows(0, &uci("e2e4 e7e5"), 1);
+    let (drawn, others) = rows(1, &uci("e2e4 c7c5"), 0);
+    positions.extend(others);
+    let moves = |text: &str| uci(text).iter().map(|mv| mv.packed()).collect::<Vec<_>>();
+    for (row, target) in [(0, vec![100, 0]), (2, vec![50, 50])] {
+        (positions[row].moves, positions[row].target) = (moves("e2e4 d2d4"), target);
+    }
+    let games = [won, drawn];
+    let params = |deduplicate| TrainParams { deduplicate, ..all_trained() };
+    let build = |deduplicate, weight| {
+        let params = params(deduplicate);
+        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+        samples.add(Part { name: "part", weight, games: &games, positions: &positions }).expect("sound rows");
+        samples.deduplicate();
+        samples
+    };
+    assert_eq!(build(false, 1.0).training_count(), 4);
+    // The first two positions of both games are the same.
+    let samples = build(true, 1.0);
+    assert_eq!(samples.training_count(), 2);
+    let first = samples.training_row(0);
+    assert_eq!(first.wdl, Wdl { win: 0.5, draw: 0.5, loss: 0.0 });
+    let mut shares: Vec<f32> = first.shares.iter().copied().filter(|share| *share > 0.0).collect();
+    shares.sort_by(f32::total_cmp);
+    assert_eq!(shares, [0.25, 0.75]);
+    assert_eq!(build(true, 2.0).training_count(), 4, "as often as each of them was");
+    assert_ne!(build(true, 1.0).digest(), build(false, 1.0).digest());
+}
+
 #[test]
 fn games_of_files_without_surprises_are_trained_on_evenly() {
     let (games, mut positions) = random_games(4, 20);
@@ -251,7 +329,8 @@ fn samples_of_every_encoding_have_the_history_of_the_game() {
         for name in EncodingName::ALL {
             let encoding = Encoding::new(name, Orientation::SideToMove);
             let mut samples = Samples::new(encoding.clone(), &all_trained()).expect("no tablebases");
-            let part = Part { name: "part", games: std::slice::from_ref(&row), positions: &positions };
+            let part =
+                Part { name: "part", weight: 1.0, games: std::slice::from_ref(&row), positions: &positions };
             samples.add(part).expect("sound rows");
             game.take_back_to(0);
             for (ply, played) in uci(moves).into_iter().enumerate() {
@@ -271,7 +350,9 @@ fn samples_with_another_history_have_another_digest() {
     let digest = |history| {
         let encoding = Encoding::try_new(EncodingName::Leela, Orientation::SideToMove, Some(history));
         let mut samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
-        samples.add(Part { name: "part", games: &games, positions: &positions }).expect("sound rows");
+        samples
+            .add(Part { name: "part", weight: 1.0, games: &games, positions: &positions })
+            .expect("sound rows");
         samples.digest()
     };
     assert_eq!(digest(3), digest(3));
@@ -335,7 +416,7 @@ fn samples_depend_neither_on_threads_nor_on_how_games_are_split_into_calls() {
     let mut split = Samples::new(encoding(), &params).expect("no tablebases");
     let cut = positions.partition_point(|row| row.game < 5);
     for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
-        let part = Part { name: "iteration=0000/part-00000", games, positions };
+        let part = Part { name: "iteration=0000/part-00000", weight: 1.0, games, positions };
         split.add(part).expect("sound rows");
     }
     assert_eq!(one, split);
@@ -357,7 +438,7 @@ fn the_digest_changes_with_any_sample_and_with_the_split() {
 fn whole_games_are_held_out_and_stay_so_when_the_window_slides() {
     let (games, positions) = random_games(300, 2);
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
-    let part = |name| Part { name, games: &games, positions: &positions };
+    let part = |name| Part { name, weight: 1.0, games: &games, positions: &positions };
     let build = |names: &[&'static str]| {
         let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
         for name in names {

@@ -63,7 +63,7 @@ impl BatchSetup<'_> {
 
 /// One batch on the device; `L` is the largest number of legal moves of its samples.
 #[derive(Debug)]
-pub(super) struct TrainingBatch {
+pub struct TrainingBatch {
     /// `[B, P, 8, 8]`, channels last in memory.
     pub(super) planes: Tensor,
     /// `[B, L]`: policy indices of the legal moves, padded with zeros.

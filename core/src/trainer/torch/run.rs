@@ -1,9 +1,10 @@
 //! The training loop: updates, reports, validations and stored states; it can be stopped and resumed at any update.
 
 use super::average::Average;
-use super::batch::{BatchSetup, Row, TrainingBatch};
+use super::batch::TrainingBatch;
 use super::error::TrainError;
 use super::job::{TrainJob, Trained, check, identity, update_threads};
+use super::loader::Loader;
 use super::loss::{Sums, Totals};
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, Validation};
@@ -12,7 +13,7 @@ use super::update::{Learner, Measured, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
 use crate::network::torch::{BatchNorm, Net, runtime};
-use crate::trainer::{AverageKind, Drawn, OptimizerStart, Sampler};
+use crate::trainer::{AverageKind, OptimizerStart};
 
 /// Trains a net, from the stored state if there is one.
 ///
@@ -34,7 +35,7 @@ pub(super) struct TrainingLoop<'a> {
     job: TrainJob<'a>,
     identity: String,
     learner: Learner<'a>,
-    sampler: Sampler,
+    loader: Loader<'a>,
     average: Option<Average<'a>>,
     /// Updates done.
     done: u32,
@@ -100,9 +101,8 @@ impl<'a> TrainingLoop<'a> {
             }
         };
         let learner = Learner::new(loaded(&begin.net)?, optimizer, job.params);
-        let count = job.samples.training_count();
-        let sampler = Sampler::new(job.seed, count, job.params.batch, job.params.mirror);
-        Ok(Self { job, identity, learner, sampler, average, done: 0, report: Report::default() })
+        let loader = Loader::new(job.samples, &job.start.spec, job.params, job.seed, job.device);
+        Ok(Self { job, identity, learner, loader, average, done: 0, report: Report::default() })
     }
 
     /// The net that the training makes: the average, if there is one.
@@ -113,7 +113,7 @@ impl<'a> TrainingLoop<'a> {
     pub(super) fn finish(&mut self, observer: &dyn Observer) -> Result<(), TrainError> {
         let total = self.job.params.updates;
         observer.event(Event::Progress { unit: "updates", done: self.done.into(), total: total.into() });
-        let mut batch = self.batch(self.done)?;
+        let mut batch = self.loader.batch(self.done)?;
         while self.done < total {
             if let Err(cancelled) = observer.check() {
                 // A net that is not finite is not stored: the training goes on from the last state, and fails by itself.
@@ -135,7 +135,7 @@ impl<'a> TrainingLoop<'a> {
     /// Runs an update on a batch and returns the next batch, which is prepared while the device works.
     fn update(&mut self, batch: &TrainingBatch) -> Result<TrainingBatch, TrainError> {
         let pending = self.learner.update(self.done, batch)?;
-        let next = self.batch(self.done + 1)?;
+        let next = self.loader.batch(self.done + 1)?;
         let UpdateMetrics { sums, gradient_norm } = pending.wait()?;
         let totals = Totals::new(sums, batch);
         let means = totals.means();
@@ -155,22 +155,6 @@ impl<'a> TrainingLoop<'a> {
             self.report.curve.push(row);
         }
         Ok(next)
-    }
-
-    fn batch(&mut self, update: u32) -> Result<TrainingBatch, TrainError> {
-        let (samples, encoding) = (self.job.samples, self.job.samples.encoding());
-        let row = |drawn: Drawn| match samples.training_row(drawn.index) {
-            sample if drawn.is_mirrored => Row::mirrored(sample, encoding),
-            sample => Row::played(sample),
-        };
-        let rows: Vec<Row<'_>> = self.sampler.batch(update).into_iter().map(row).collect();
-        Ok(TrainingBatch::new(&rows, self.batch_setup())?)
-    }
-
-    fn batch_setup(&self) -> BatchSetup<'a> {
-        let TrainJob { samples, device, start, .. } = self.job;
-        let has_reply_head = start.spec.auxiliary_heads.as_ref().is_some_and(|heads| heads.reply);
-        BatchSetup { encoding: samples.encoding(), has_reply_head, device }
     }
 
     fn report_progress(&self, observer: &dyn Observer) {
@@ -213,9 +197,7 @@ impl<'a> TrainingLoop<'a> {
 
     /// Measures the net that the training makes on held-out samples.
     fn measure(&self, indices: &[usize], mode: BatchNorm) -> Result<Measured, TrainError> {
-        let sample = |&index: &usize| Row::played(self.job.samples.validation_row(index));
-        let rows: Vec<Row<'_>> = indices.iter().map(sample).collect();
-        let batch = TrainingBatch::new(&rows, self.batch_setup())?;
+        let batch = self.loader.held_out(indices)?;
         Ok(self.learner.measure(self.result(), &batch, mode)?)
     }
 

@@ -483,6 +483,11 @@ let played = run.self_play(first, #{ games: 4, search: #{ simulations: 4 }, max_
 let second = run.train(first, run.window() + games, #{ updates: 4, batch: 16 });
 let third = run.train(second, played, #{ updates: 4, batch: 16 });
 print(`${second.training_games + second.validation_games} games`);
+let weighted = #{ updates: 2, batch: 16, validation_fraction: 0.0 };
+let half = run.train(third, games * 0.5 + played * 2, weighted);
+let whole = run.train(third, games + played * 2, weighted);
+let fewer = whole.training_samples - half.training_samples;
+assert(fewer > 0.4 * games.positions && fewer < 0.6 * games.positions, `${fewer} samples fewer`);
 "#;
 
 #[test]
@@ -506,7 +511,7 @@ fn a_net_is_trained_on_a_dataset_alone_and_with_games_of_its_own() {
     let before = experiment.results();
     let again = experiment.run(&[]);
     assert_eq!((again.code, experiment.results() == before), (Some(0), true), "{}", again.stderr);
-    assert_eq!(again.stderr.matches("done before)").count(), 5, "{}", again.stderr);
+    assert_eq!(again.stderr.matches("done before)").count(), 7, "{}", again.stderr);
 
     // Another dataset of the same name is other games, so the training is another one.
     fs::remove_dir_all(experiment.folder.path().join("datasets/d")).expect("removes");

@@ -27,7 +27,7 @@ impl Owned for Network {
 impl Owned for Window {
     /// Games of datasets and of other runs belong to none: they are read where they are.
     fn owner(&self) -> Option<&str> {
-        self.0.iter().find(|games| !games.0.is_loaded).map(|games| &*games.0.run)
+        self.games().find(|games| !games.0.is_loaded).map(|games| &*games.0.run)
     }
 
     fn label(&self) -> String {

@@ -36,6 +36,16 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("+", |a: Window, b: Games| a.with(&b.into()));
     engine.register_fn("+", |a: Games, b: Window| Window::from(a).with(&b));
     engine.register_fn("+", |a: Games, b: Games| Window::from(a).with(&b.into()));
+    let of_games = |context: Context<'_>, games: Games, weight| weighted(&context, &games.into(), weight);
+    let of_window = |context: Context<'_>, window: Window, weight| weighted(&context, &window, weight);
+    engine.register_fn("*", of_games);
+    engine.register_fn("*", of_window);
+    engine.register_fn("*", move |context: Context<'_>, games: Games, weight: i64| {
+        of_games(context, games, weight as f64)
+    });
+    engine.register_fn("*", move |context: Context<'_>, window: Window, weight: i64| {
+        of_window(context, window, weight as f64)
+    });
     engine.register_fn("promote", promote);
     engine.register_fn("summary", summary);
 }
@@ -62,7 +72,19 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
         .map(|games| (figure(games, "games"), figure(games, "positions")))
         .collect();
     let first = figures.len() - params.reach(&figures);
-    Ok(Window(Arc::new(progress.iterations[first..].to_vec())))
+    Ok(progress.iterations[first..].iter().cloned().collect())
+}
+
+/// The most copies of a position that a weight may ask for; each takes four bytes.
+const MOST_WEIGHT: f64 = 1000.0;
+
+/// The same games, taken `weight` times as often by a training.
+fn weighted(context: &Context<'_>, window: &Window, weight: f64) -> Answer<Window> {
+    if (0.0..=MOST_WEIGHT).contains(&weight) {
+        return Ok(window.weighted(weight));
+    }
+    let problem = format!("expected a weight of games from 0 to {MOST_WEIGHT}, got {weight}");
+    Err(Call::new("*", context).misuse(&problem))
 }
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {

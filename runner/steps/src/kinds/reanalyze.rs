@@ -56,15 +56,18 @@ impl Step for Reanalysis {
 
     type Params = ReanalysisParams;
 
-    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+    fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
         match <[Argument; 2]>::try_from(arguments) {
-            Ok([Argument::Network(network), Argument::Window(window)]) => Ok(Self { network, window }),
+            Ok([Argument::Network(network), Argument::Window(window)]) => {
+                window.refuse_weights(problems);
+                Ok(Self { network, window })
+            }
             _ => Err(no_matching_form()),
         }
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window(<_>::default()) })
+        Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window::default() })
     }
 
     fn inputs(&self, params: &ReanalysisParams) -> Result<Vec<Input>, StepError> {
@@ -225,7 +228,7 @@ impl Reanalysis {
     ) -> Result<(Vec<GameRow>, Vec<PositionRow>), StepError> {
         let of = |games: &Games| ShardFiles::of_iteration(&games.0.files).count();
         let mut before = shard.index as usize;
-        for games in &*self.window.0 {
+        for games in self.window.games() {
             if let Some(part) = ShardFiles::of_iteration(&games.0.files).nth(before) {
                 let root = games.root(workspace.folder.root());
                 let mut rows: Vec<GameRow> = read_entry(root, part.games)?;

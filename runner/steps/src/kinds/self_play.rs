@@ -74,11 +74,12 @@ impl Step for SelfPlay {
         Some(("max_plies", SelfPlayParams::default().max_plies))
     }
 
-    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+    fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
         let mut arguments = arguments.into_iter();
         match (arguments.next(), arguments.next()) {
             (Some(Argument::Network(network)), None) => Ok(Self { network, archive: None }),
             (Some(Argument::Network(network)), Some(Argument::Window(archive))) => {
+                archive.refuse_weights(problems);
                 Ok(Self { network, archive: Some(archive) })
             }
             _ => Err(no_matching_form()),
@@ -223,7 +224,7 @@ impl SelfPlay {
     /// The games whose positions games start from.
     fn archive(&self, folder: &Folder) -> Result<Archive, StepError> {
         let mut archive = Archive::default();
-        for games in self.archive.iter().flat_map(|window| &*window.0) {
+        for games in self.archive.iter().flat_map(Window::games) {
             for part in ShardFiles::of_iteration(&games.0.files) {
                 archive.add(&read_entry::<GameRow>(games.root(folder.root()), part.games)?);
             }

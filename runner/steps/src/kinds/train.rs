@@ -24,7 +24,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
-use crate::handles::{Network, Window};
+use crate::handles::{Network, Source, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -50,7 +50,7 @@ impl Step for Training {
         form: "run.train(network, window, #{…})",
         returns: "the trained net",
         meaning: "A step: trains a net on the games of a window, of an iteration or import, or of a dataset; `a + b` are the games of \
-            two of them.",
+            two of them, and `a * 0.5` takes each of them half as often as those of others.",
         example: "let trained = run.train(net, window, #{ updates: 10, learning_rate: |update| 0.002 });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network, ArgumentKind::Window]];
@@ -69,7 +69,7 @@ impl Step for Training {
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        Ok(Self { start: past.read(manifest, "start")?.clone(), window: Window(<_>::default()) })
+        Ok(Self { start: past.read(manifest, "start")?.clone(), window: Window::default() })
     }
 
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
@@ -78,9 +78,12 @@ impl Step for Training {
         if let Some(state) = self.carried_state(params) {
             inputs.push(Input { name: "training state".to_owned(), digest: state.blake3.clone() });
         }
-        for part in self.window.parts() {
-            for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
-                inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
+        for source in &*self.window.0 {
+            for part in ShardFiles::of_iteration(&source.games.0.files) {
+                for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
+                    let name = format!("{kind} {}", source.label(part.name()));
+                    inputs.push(Input { name, digest: entry.blake3.clone() });
+                }
             }
         }
         if let Some(tables) = params.open_tablebases()? {
@@ -211,15 +214,16 @@ fn samples(
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
     let mut samples = Samples::new(net.spec.input(), params)?;
-    for games in &*window.0 {
+    for Source { games, weight } in &*window.0 {
         let root = games.root(folder.root());
         for part in ShardFiles::of_iteration(&games.0.files) {
             observer.check()?;
             let games: Vec<GameRow> = read_entry(root, part.games)?;
             let positions: Vec<PositionRow> = read_entry(root, part.positions)?;
-            samples.add(Part { name: part.name(), games: &games, positions: &positions })?;
+            samples.add(Part { name: part.name(), weight: *weight, games: &games, positions: &positions })?;
         }
     }
+    samples.deduplicate();
     Ok(samples)
 }
 
@@ -328,7 +332,7 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         updates: update,
         optimizer_updates: update.into(),
         samples_seen: u64::from(update) * u64::from(params.batch),
-        training_samples: positions as u64 - held_out(positions),
+        training_samples: (window.weighted_sum("positions") * (1.0 - params.validation_fraction)) as u64,
         validation_samples: held_out(positions),
         training_games: (games as u64 - held_out(games)) as u32,
         validation_games: held_out(games) as u32,
@@ -360,7 +364,7 @@ mod tests {
             NetworkFields { run: "run".into(), number: 0, digest, spec, file, training_state: None, summary };
         let tablebases = tables.map(|folder| folder.display().to_string());
         let params = TrainParams { tablebases, ..TrainParams::default() };
-        let training = Training { start: Network(Arc::new(fields)), window: Window(Arc::default()) };
+        let training = Training { start: Network(Arc::new(fields)), window: Window::default() };
         let inputs = training.inputs(&params)?;
         let (kind, version) = (Training::KIND, Training::VERSION);
         Ok(Identity::new(&StepCall { kind, version, params: params.to_value(), inputs }, 1, 0))

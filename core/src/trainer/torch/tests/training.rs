@@ -465,7 +465,7 @@ fn samples_of_another_encoding_are_rejected() {
     let (games, positions) = random_games(2, 5);
     let params = all_trained();
     let mut others = Samples::new(absolute, &params).expect("no tablebases");
-    let part = crate::trainer::samples::Part { name: "a", games: &games, positions: &positions };
+    let part = crate::trainer::samples::Part { name: "a", weight: 1.0, games: &games, positions: &positions };
     others.add(part).expect("sound rows");
     let folder = tempfile::tempdir().expect("temporary folder");
     let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("rejects");

@@ -1,0 +1,52 @@
+//! Batches of samples, in the order of the updates.
+
+use tch::{Device, TchError};
+
+use super::batch::{BatchSetup, Row, TrainingBatch};
+use crate::network::NetworkSpec;
+use crate::rng::Seed;
+use crate::trainer::samples::Samples;
+use crate::trainer::{Drawn, Sampler, TrainParams};
+
+/// Draws samples and packs them into batches for a net on a device.
+#[derive(Debug)]
+pub struct Loader<'a> {
+    samples: &'a Samples,
+    sampler: Sampler,
+    setup: BatchSetup<'a>,
+}
+
+impl<'a> Loader<'a> {
+    /// Batches of `samples`, of which there is at least one to train on, for a net of this spec.
+    pub fn new(
+        samples: &'a Samples,
+        spec: &NetworkSpec,
+        params: &TrainParams,
+        seed: Seed,
+        device: Device,
+    ) -> Self {
+        let has_reply_head = spec.auxiliary_heads.as_ref().is_some_and(|heads| heads.reply);
+        Self {
+            samples,
+            sampler: Sampler::new(seed, samples.training_count(), params.batch, params.mirror),
+            setup: BatchSetup { encoding: samples.encoding(), has_reply_head, device },
+        }
+    }
+
+    /// The batch of an update, counted from 0.
+    pub fn batch(&mut self, update: u32) -> Result<TrainingBatch, TchError> {
+        let row = |drawn: Drawn| match self.samples.training_row(drawn.index) {
+            sample if drawn.is_mirrored => Row::mirrored(sample, self.setup.encoding),
+            sample => Row::played(sample),
+        };
+        let rows: Vec<Row<'_>> = self.sampler.batch(update).into_iter().map(row).collect();
+        TrainingBatch::new(&rows, self.setup)
+    }
+
+    /// Held-out samples by their indices, as they were played.
+    pub(super) fn held_out(&self, indices: &[usize]) -> Result<TrainingBatch, TchError> {
+        let sample = |&index: &usize| Row::played(self.samples.validation_row(index));
+        let rows: Vec<Row<'_>> = indices.iter().map(sample).collect();
+        TrainingBatch::new(&rows, self.setup)
+    }
+}
