@@ -39,4 +39,6 @@ pub use text::GameTextError;
 pub use text_file::{TextFileError, TextProblem};
 
 #[cfg(test)]
+pub(crate) mod image;
+#[cfg(test)]
 mod tests;

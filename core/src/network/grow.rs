@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::graph::Graph;
 use super::layout::{stream_number, tensors};
-use super::{NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights};
+use super::{AuxiliaryHeadsSpec, NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights};
 use crate::params;
 use crate::rng::{Purpose, Seed};
 
@@ -23,6 +23,8 @@ params! {
         value_filters: Option<u32> = None, in 1..=1024;
         /// Width of the value head's hidden layer.
         value_hidden: Option<u32> = None, in 1..=8192;
+        /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
+        auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
         /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
         /// features; 0 keeps the net's outputs exactly, but its copies identical for ever.
         noise: f64 = 0.01, in 0.0..=1.0;
@@ -37,6 +39,12 @@ impl GrowParams {
         spec.tower.filters = self.filters.unwrap_or(spec.tower.filters);
         spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
         spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
+        if let Some(added) = &self.auxiliary_heads {
+            let has = spec.auxiliary_heads.get_or_insert_with(|| added.clone());
+            has.soft_policy |= added.soft_policy;
+            has.reply |= added.reply;
+            has.material |= added.material;
+        }
         check(from, &spec).map(|()| spec)
     }
 }
@@ -89,8 +97,10 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let smaller = sizes.iter().filter(|(_, from, to)| to < from);
     let mut problems: Vec<String> =
         smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
-    if sizes.iter().all(|(_, from, to)| to == from) {
-        problems.push("nothing would grow; give blocks, filters, value_filters or value_hidden".to_owned());
+    if sizes.iter().all(|(_, from, to)| to == from) && from.auxiliary_heads == to.auxiliary_heads {
+        let message =
+            "nothing would grow; give blocks, filters, value_filters, value_hidden or auxiliary_heads";
+        problems.push(message.to_owned());
     }
     if from.tower.kind == Tower::Transformer && from.tower.filters != to.tower.filters {
         problems.push(

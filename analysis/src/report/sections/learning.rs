@@ -18,8 +18,8 @@ struct Curves {
 }
 
 /// The columns of both `training` and `validation`.
-const BOTH: [&str; 5] = ["loss", "policy_loss", "value_loss", "policy_accuracy", "policy_entropy"];
-const TRAINING_ONLY: [&str; 2] = ["gradient_norm", "learning_rate"];
+const BOTH: [&str; 6] = ["loss", "policy_loss", "value_loss", "policy_accuracy", "policy_entropy", "brier"];
+const TRAINING_ONLY: [&str; 3] = ["gradient_norm", "learning_rate", "weight_norm"];
 
 /// The charts that can be drawn by time, too: the first ones.
 const BY_TIME: usize = 3;
@@ -34,7 +34,7 @@ enum Against {
 /// A chart: its name, title, caption, axis label and column.
 type Plan = (&'static str, &'static str, &'static str, &'static str, usize);
 
-const PLANS: [Plan; 6] = [
+const PLANS: [Plan; 8] = [
     ("loss", "Loss", "Weighted sum of all losses, in training and on held-out games.", "loss", 0),
     (
         "policy-loss",
@@ -57,8 +57,17 @@ const PLANS: [Plan; 6] = [
         "share of positions",
         3,
     ),
-    ("gradient-norm", "Gradient norm", "L2 norm of the gradient before clipping.", "norm", 5),
-    ("learning-rate", "Learning rate", "At the last update of each logged interval.", "learning rate", 6),
+    (
+        "brier",
+        "Brier score",
+        "Squared error of win, draw and loss against the results of games that have one. Always expecting the same, at its best, gives \
+         the variance of the results.",
+        "squared error",
+        5,
+    ),
+    ("gradient-norm", "Gradient norm", "L2 norm of the gradient before clipping.", "norm", 6),
+    ("weight-norm", "Weight norm", "L2 norm of all trained weights.", "norm", 8),
+    ("learning-rate", "Learning rate", "At the last update of each logged interval.", "learning rate", 7),
 ];
 
 pub(super) const SECTION: Section = Section {
@@ -143,7 +152,10 @@ impl Curves {
     fn points(&self, against: Against, column: usize) -> Vec<(f64, f64)> {
         let x = if against == Against::Updates { &self.updates } else { &self.hours };
         let is_trained = |row: &usize| !matches!(column, 1 | 3 | 4) || self.columns[1][*row] != 0.0;
-        (0..self.updates.len()).filter(is_trained).map(|row| (x[row], self.columns[column][row])).collect()
+        let points =
+            (0..self.updates.len()).filter(is_trained).map(|row| (x[row], self.columns[column][row]));
+        // Files of earlier versions lack some columns.
+        points.filter(|(_, y)| y.is_finite()).collect()
     }
 }
 

@@ -1,10 +1,11 @@
-//! Mirror images, made by reversing the text of FENs.
+//! Mirror images of positions and moves.
 
 use std::collections::HashSet;
 
 use rand::RngExt;
 
 use super::{encode, encodings, from_fen, from_text};
+use crate::board::image::{image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position, Promotion};
 use crate::encoding::{Encoding, EncodingName, Orientation, POLICY_SIZE, PolicyIndex, mirrored};
 use crate::rng::{Purpose, Seed};
@@ -18,20 +19,6 @@ const STARTS: [&str; 6] = [
     "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b - e3 0 3",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 ];
-
-/// The position with its files reversed and without castling rights.
-fn image_of_fen(fen: &str) -> String {
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let reversed = |rank: &str| rank.chars().rev().collect::<String>();
-    let ranks: Vec<String> = fields[0].split('/').map(reversed).collect();
-    let file = |c: char| if c.is_ascii_lowercase() { (b'a' + b'h' - c as u8) as char } else { c };
-    let en_passant: String = fields[3].chars().map(file).collect();
-    format!("{} {} - {en_passant} {} {}", ranks.join("/"), fields[1], fields[4], fields[5])
-}
-
-fn image_of_move(mv: Move) -> Move {
-    Move::new(mv.from() ^ 7, mv.to() ^ 7, mv.promotion())
-}
 
 /// The same game with its files reversed.
 fn image_of_game(game: &Game) -> Game {

@@ -268,7 +268,7 @@ fn the_policy_target_covers_all_legal_moves() {
 }
 
 #[test]
-fn the_policy_learns_visits_or_a_softer_target_if_asked_to() {
+fn the_policy_learns_visits_or_a_softer_target() {
     let (game, mut positions) = rows(0, &uci("e2e4"), 0);
     let row = &mut positions[0];
     row.moves = uci("d2d4 e2e4").iter().map(|mv| mv.packed()).collect();

@@ -137,6 +137,11 @@ fn play_game(call: &Call<'_>, host: &dyn Host, net: &LoadedNetwork, seed: i64, m
     let Ok(seed) = u64::try_from(seed) else {
         return Err(call.misuse(format!("seed: expected a whole number of at least 0, got {seed}")));
     };
+    if params.archive_share > 0.0 {
+        return Err(call.misuse(
+            "archive_share: a single game has no earlier games to start from; leave it out, or use run.self_play(net, window, #{…})",
+        ));
+    }
     if host.is_planning() {
         params.playout_cap = None;
         params.search.simulations = params.search.simulations.min(MAX_DRY_SIMULATIONS);

@@ -3,7 +3,10 @@
 use super::largest_difference;
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
 use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
-use crate::network::{Activation, Evaluations, Evaluator, GrowParams, NetworkSpec, Tower, Weights, grow};
+use crate::network::{
+    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, NetworkSpec, Tower, Weights,
+    check_against, grow, layout,
+};
 use crate::rng::Seed;
 
 const SEED: Seed = Seed { run: 4, step: 2 };
@@ -24,6 +27,7 @@ fn grown_nets_have_the_same_outputs() {
         let weights = trained_weights(&spec);
         let before = evaluate(&spec, &weights);
         let wider = GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() };
+        let reply = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
         let more = [
             GrowParams { value_hidden: Some(24), ..GrowParams::default() },
             GrowParams {
@@ -32,11 +36,18 @@ fn grown_nets_have_the_same_outputs() {
                 ..GrowParams::default()
             },
             if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
+            GrowParams { auxiliary_heads: Some(reply), value_filters: Some(5), ..GrowParams::default() },
         ];
         for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
             let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
             let difference = largest_difference(&evaluate(&grown, &weights), &before);
             assert!(difference < 1e-4, "{spec:?} {params:?}: {difference}");
+            check_against(&weights, &layout(&grown)).expect("all tensors of the grown net");
+            if params.auxiliary_heads.is_some() {
+                let heads = grown.auxiliary_heads.expect("it got one");
+                let had = spec.auxiliary_heads.clone().unwrap_or_default();
+                assert!(heads.reply && heads.material == had.material, "{heads:?}");
+            }
         }
     }
 }

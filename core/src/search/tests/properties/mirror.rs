@@ -1,6 +1,7 @@
 //! A position with colours exchanged is searched like the original, and so is its mirror image if evaluations are averaged.
 
 use super::*;
+use crate::board::image::{image_of_fen, image_of_move};
 use crate::encoding::{Plane, PlaneKind, PolicyIndex};
 
 /// Evaluates positions from the view of the side to move: pieces, repetitions, castling rights and en passant, but neither its
@@ -108,20 +109,6 @@ fn mirrored_positions_have_mirrored_results() {
         }
     }
     assert!(sides.iter().all(|count| *count > 40), "both sides are to move often");
-}
-
-/// The same position with the files reversed, without castling rights.
-fn image_of_fen(fen: &str) -> String {
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let reversed = |rank: &str| rank.chars().rev().collect::<String>();
-    let ranks: Vec<String> = fields[0].split('/').map(reversed).collect();
-    let file = |c: char| if c.is_ascii_lowercase() { (b'a' + b'h' - c as u8) as char } else { c };
-    let en_passant: String = fields[3].chars().map(file).collect();
-    format!("{} {} - {en_passant} {} {}", ranks.join("/"), fields[1], fields[4], fields[5])
-}
-
-fn image_of_move(mv: Move) -> Move {
-    Move::new(mv.from() ^ 7, mv.to() ^ 7, mv.promotion())
 }
 
 /// Games without castling rights, each with its mirror image.

@@ -7,6 +7,7 @@ use tch::{Device, Tensor};
 
 use super::training::{run, tiny_net};
 use super::{SEED, all_trained, encoding, random_games, rows_from, samples};
+use crate::board::image::{image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position};
 use crate::network::torch::{TorchEvaluator, TorchOptions};
 use crate::network::{Batch, Evaluations, Evaluator};
@@ -20,18 +21,8 @@ use crate::trainer::{Mirroring, OptimizerParams, TrainParams};
 /// Without castling rights.
 const START: &str = "r2qr1k1/pp3ppp/2n2n2/3p1b2/3P1B2/2N2N2/PP3PPP/R2QR1K1 w - - 3 14";
 
-fn image_of_fen(fen: &str) -> String {
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let reversed = |rank: &str| rank.chars().rev().collect::<String>();
-    let ranks: Vec<String> = fields[0].split('/').map(reversed).collect();
-    let file = |c: char| if c.is_ascii_lowercase() { (b'a' + b'h' - c as u8) as char } else { c };
-    let en_passant: String = fields[3].chars().map(file).collect();
-    format!("{} {} {} {en_passant} {} {}", ranks.join("/"), fields[1], fields[2], fields[4], fields[5])
-}
-
-fn image_of_move(packed: u16) -> u16 {
-    let mv = Move::from_packed(packed).expect("a move");
-    Move::new(mv.from() ^ 7, mv.to() ^ 7, mv.promotion()).packed()
+fn image_of_packed(packed: u16) -> u16 {
+    image_of_move(Move::from_packed(packed).expect("a move")).packed()
 }
 
 /// Games of random moves from [`START`], with results that only memory can know.
@@ -56,17 +47,17 @@ fn games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
 fn images(games: &[GameRow], positions: &[PositionRow]) -> (Vec<GameRow>, Vec<PositionRow>) {
     let game = |row: &GameRow| GameRow {
         start_fen: image_of_fen(&row.start_fen),
-        moves: row.moves.iter().copied().map(image_of_move).collect(),
+        moves: row.moves.iter().copied().map(image_of_packed).collect(),
         ..row.clone()
     };
     let position = |row: &PositionRow| {
-        let moves = row.moves.iter().copied().map(image_of_move);
+        let moves = row.moves.iter().copied().map(image_of_packed);
         let mut moves: Vec<(u16, (u32, u16))> =
             moves.zip(row.visits.iter().copied().zip(row.target.iter().copied())).collect();
         moves.sort_unstable();
         PositionRow {
             fen: image_of_fen(&row.fen),
-            played: image_of_move(row.played),
+            played: image_of_packed(row.played),
             visits: moves.iter().map(|(_, (visits, _))| *visits).collect(),
             target: moves.iter().map(|(_, (_, target))| *target).collect(),
             moves: moves.iter().map(|(mv, _)| *mv).collect(),
