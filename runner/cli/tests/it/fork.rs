@@ -15,6 +15,7 @@ let best = run.best();
 let search = #{ simulations: 4 };
 print(`begins with ${run.iterations} iterations, ${run.networks} nets, generation ${run.generation}, net ${best.name}`);
 assert(run.network_at(-1).name == run.network_at(run.networks - 1).name, "the last net");
+assert(run.games_at(-1).iteration == run.iterations - 1 && run.games_at(0).iteration == 0, "the last games and the first");
 for iteration in run.iterations..p.iterations {
     run.self_play(best, #{ games: 6, shard_games: 2, search: search, max_plies: 30,
         temperature: |ply| if ply < 10 { 1 } else { 0.5 } });

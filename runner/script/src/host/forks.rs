@@ -1,4 +1,4 @@
-//! `fork(from, iteration, #{…})`, and the nets of a run: `run.best()`, `run.network_at(number)`.
+//! `fork(from, iteration, #{…})`, and what a run has: `run.best()`, `run.network_at(number)`, `run.games_at(number)`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -10,7 +10,7 @@ use super::fields::call_params;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
-use dc0_steps::handles::Network;
+use dc0_steps::handles::{Games, Network};
 use dc0_steps::host::{CallParams, ForkParams, Forked};
 
 type Context<'a> = NativeCallContext<'a>;
@@ -22,6 +22,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     });
     engine.register_fn("best", best);
     engine.register_fn("network_at", network_at);
+    engine.register_fn("games_at", games_at);
 }
 
 fn fork(
@@ -51,16 +52,28 @@ fn best(context: Context<'_>, run: RunHandle) -> Answer<Network> {
 
 /// A net by its number; negative numbers count from the last one.
 fn network_at(context: Context<'_>, run: RunHandle, number: i64) -> Answer<Network> {
-    let progress = run.0.progress();
-    let count = progress.networks.len() as i64;
-    let index = if number < 0 { count.saturating_add(number) } else { number };
-    let found = usize::try_from(index).ok().and_then(|index| progress.networks.get(index).cloned());
-    found.ok_or_else(|| {
-        let existing = match count {
-            0 => "the run has none yet".to_owned(),
-            1 => "the run has only 0".to_owned(),
-            count => format!("the run has 0 to {}", count - 1),
-        };
+    let found = by_number(&run.0.progress().networks, number);
+    found.map_err(|existing| {
         Call::new("network_at", &context).misuse(format!("there is no net {number}; {existing}"))
+    })
+}
+
+/// The games of an iteration by its number; negative numbers count from the last one.
+fn games_at(context: Context<'_>, run: RunHandle, number: i64) -> Answer<Games> {
+    let found = by_number(&run.0.progress().iterations, number);
+    found.map_err(|existing| {
+        Call::new("games_at", &context).misuse(format!("there is no iteration {number}; {existing}"))
+    })
+}
+
+/// An item by its number; an error says which there are.
+fn by_number<T: Clone>(items: &[T], number: i64) -> Result<T, String> {
+    let count = items.len() as i64;
+    let index = if number < 0 { count.saturating_add(number) } else { number };
+    let found = usize::try_from(index).ok().and_then(|index| items.get(index).cloned());
+    found.ok_or_else(|| match count {
+        0 => "the run has none yet".to_owned(),
+        1 => "the run has only 0".to_owned(),
+        count => format!("the run has 0 to {}", count - 1),
     })
 }

@@ -141,6 +141,13 @@ const AFTER_STEPS: &[Usage] = &[
         "let last = run.network_at(-1);",
     ),
     usage(
+        "games_at",
+        "run.games_at(number)",
+        "games",
+        "The games of an iteration by its number. Negative numbers count from the last iteration, which is -1.",
+        "let chosen = run.games_at(0) * 0.5 + run.games_at(-1);",
+    ),
+    usage(
         "league",
         "run.league() or run.league(#{…})",
         "a list of nets",
