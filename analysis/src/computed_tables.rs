@@ -24,7 +24,7 @@ const STEP: [ColumnDef<StepRow>; 7] = [
 ];
 
 /// Figures of steps: the column, its type, and the figure's key in the step's summary.
-const FIGURES: [(&str, &str, &str); 33] = [
+const FIGURES: [(&str, &str, &str); 38] = [
     ("games", "i64", "games"),
     ("positions", "i64", "positions"),
     ("evaluations", "i64", "evaluations"),
@@ -45,7 +45,12 @@ const FIGURES: [(&str, &str, &str); 33] = [
     ("policy_accuracy", "f64", "policy_accuracy"),
     ("policy_entropy", "f64", "policy_entropy"),
     ("gradient_norm", "f64", "gradient_norm"),
+    ("policy_top_three", "f64", "policy_top_three"),
+    ("brier", "f64", "brier"),
+    ("weight_norm", "f64", "weight_norm"),
+    ("reuse", "f64", "reuse"),
     ("validation_loss", "f64", "validation_loss"),
+    ("validation_brier", "f64", "validation_brier"),
     ("score", "f64", "score"),
     ("score_low", "f64", "score_low"),
     ("score_high", "f64", "score_high"),

@@ -22,7 +22,7 @@ use crate::timing::now;
 /// Measures where the time of a training goes: reading stored games, replaying them into samples, packing batches, updates.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The run whose games of self-play are read: its folder, or its name in `datasets`.
+    /// The run or dataset whose games are read: its folder, or its name in `datasets`.
     #[arg(long)]
     run: String,
     /// Blocks of the net that is trained, with random weights.
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 256)]
     batch: u32,
     /// Updates that are measured.
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     updates: u32,
     /// Threads of libtorch.
     #[arg(long, default_value_t = 1)]
@@ -73,9 +73,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads and replays the run's games; each part of it on one thread.
+/// Reads the run's games on one thread, and replays them on all cores.
 fn load(options: &Options, spec: &NetworkSpec, params: &TrainParams) -> Result<Samples, Box<dyn Error>> {
-    let (folder, files) = files(&options.run, &[])?;
+    let (folder, files) = files(&options.run, &["self_play", "reanalyze", "import_pgn"], &[])?;
     let mut samples = Samples::new(spec.input(), params)?;
     let (mut reading, mut replaying, mut positions) = (0.0, 0.0, 0);
     for shard in ShardFiles::of_iteration(&files) {
@@ -90,7 +90,7 @@ fn load(options: &Options, spec: &NetworkSpec, params: &TrainParams) -> Result<S
     }
     row("reading and checking Parquet files", positions as f64 / reading);
     row("replaying games into samples, on all cores", positions as f64 / replaying);
-    Ok(samples)
+    Ok(samples.finish())
 }
 
 /// Packs batches, on one thread; the samples a second.

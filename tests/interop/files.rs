@@ -271,6 +271,7 @@ fn training(update: u32) -> TrainingRow {
         policy_accuracy: 0.25,
         policy_entropy: 1.5,
         gradient_norm: 0.7,
+        ..TrainingRow::default()
     }
 }
 
@@ -283,6 +284,7 @@ fn validation(update: u32) -> ValidationRow {
         moves_left_loss: 0.5,
         policy_accuracy: 0.25,
         policy_entropy: 1.5,
+        ..ValidationRow::default()
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn read(
     iterations: &[u32],
     count: usize,
 ) -> Result<Vec<StoredPosition>, Box<dyn Error>> {
-    let (folder, files) = files(run, iterations)?;
+    let (folder, files) = files(run, &["self_play", "reanalyze"], iterations)?;
     let all: usize = ShardFiles::of_iteration(&files).map(|shard| shard.positions.rows as usize).sum();
     let count = count.min(all);
     let (mut found, mut before) = (Vec::new(), 0);

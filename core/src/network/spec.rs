@@ -126,7 +126,7 @@ params! {
         /// The policy once more, trained on a softened target (`soft_policy_temperature`), so that the net learns to distinguish moves
         /// that the search hardly visited (`KataGoMethods.md`, "Auxiliary Soft Policy Target").
         soft_policy: bool = false;
-        /// The policy of the opponent's next move, seen from the side to move (Wu 2020, section 4.1).
+        /// The policy of the opponent's next move, in the input's view of the board (Wu 2020, section 4.1).
         reply: bool = false;
         /// The balance of material some plies later (`material_plies`) for the side to move.
         material: bool = false;

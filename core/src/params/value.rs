@@ -93,6 +93,16 @@ impl Value {
         }
     }
 
+    /// The text for people, cut after 60 characters.
+    pub fn shortened(&self) -> String {
+        const MOST: usize = 60;
+        let text = self.to_string();
+        match text.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+
     /// JSON with sorted names; equal values give equal text.
     pub fn canonical(&self) -> String {
         serde_json::to_string(self).expect("a value tree has text keys only")

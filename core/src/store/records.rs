@@ -237,7 +237,8 @@ pub struct TrainingRow {
     pub material_loss: f64,
     /// Share of positions with the most visited move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,
-    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply cap ended.
+    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
+    /// cap ended; not a number if there is no other. A scalar head expects no draws.
     pub brier: f64,
     /// L2 norm of all trained weights after the update.
     pub weight_norm: f64,
@@ -268,12 +269,13 @@ pub struct ValidationRow {
     pub material_loss: f64,
     /// Share of positions with the most visited move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,
-    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply cap ended.
+    /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
+    /// cap ended; not a number if there is no other. A scalar head expects no draws.
     pub brier: f64,
     /// Mean distance, in points of a game, between the score that the net expects and the score that follows, over ten equal ranges of
-    /// the expected score (Guo et al. 2017, equation 3), without games that the ply cap ended.
+    /// the expected score (Guo et al. 2017, equation 3), without games that the ply cap ended; not a number if there is no other.
     pub calibration_error: f64,
-    /// The loss with batch norm's running statistics, which play uses, less the loss with those of the batch, which training uses, on
-    /// the same samples, one batch of them.
+    /// The loss with batch norm's running statistics, which play uses, less the loss with those of the batch, which training uses
+    /// unless `batch_norm` is frozen, on the same samples, at most one batch of them.
     pub batch_norm_gap: f64,
 }

@@ -198,11 +198,12 @@ params! {
         /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
         /// policy, KL(target ‖ prior); the rest they share equally. KataGo uses 0.5 (`KataGoMethods.md`).
         surprise_weight: f64 = 0.0, in 0.0..=1.0;
-        /// The most positions of one game that are trained on, chosen by a hash; `()` for all. A game's positions are much alike and share
+        /// The most positions of one game that are trained on, drawn anew in each training; `()` for all. A game's positions are much alike and share
         /// one result: `AlphaGo` took one of each game, lest the value memorise games (Silver et al. 2016, "Mastering the game of Go with
         /// deep neural networks and tree search", Methods).
         positions_per_game: Option<u32> = None, in 1..=10_000;
-        /// Whether positions with the same input become one sample, with the means of their policy and value targets. Otherwise the
+        /// Whether positions with the same input become one sample, with the means of their policy and value targets; the
+        /// other heads learn those of the first. Otherwise the
         /// first positions of games count as often as they were played.
         deduplicate: bool = false;
         /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
@@ -271,7 +272,8 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
 fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     if params.policy_weight.max() == 0.0 && params.value_weight.max() == 0.0 {
-        problems.push(("value_weight", "nothing would be trained: policy_weight is 0 too".to_owned()));
+        let message = "neither policy nor value would be trained: policy_weight is 0 too".to_owned();
+        problems.push(("value_weight", message));
     }
     if let Some(average) = &params.average {
         let start = if average.kind == AverageKind::Swa { average.start } else { 0 };

@@ -18,6 +18,7 @@ use thiserror::Error;
 use super::TrainParams;
 use crate::board::{FenError, Tablebase, TablebaseError};
 use crate::encoding::Encoding;
+use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
 
 use replay::ReplayedGame;
@@ -120,6 +121,9 @@ impl Fault {
 pub struct Samples {
     encoding: Encoding,
     targets: Targets,
+    seed: Seed,
+    /// Whether positions with the same input are one sample.
+    is_deduplicated: bool,
     /// Corrects the games' results.
     tablebases: Option<Tablebase>,
     rows: Rows,
@@ -158,6 +162,8 @@ impl Samples {
         Ok(Self {
             encoding,
             targets,
+            seed: Seed { run: 0, step: 0 },
+            is_deduplicated: false,
             tablebases: params.open_tablebases()?,
             rows,
             training: Vec::new(),
@@ -166,12 +172,18 @@ impl Samples {
         })
     }
 
+    /// The seed that decides which positions are taken how often, where weights and parameters leave that to chance.
+    pub fn with_seed(self, seed: Seed) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
     pub fn add(&mut self, part: Part<'_>) -> Result<(), SampleError> {
         let games = with_positions(part)?;
         let setup = replay::ReplaySetup {
             encoding: &self.encoding,
             targets: self.targets,
+            seed: self.seed,
             tablebases: self.tablebases.as_ref(),
         };
         let replayed: Result<Vec<ReplayedGame>, SampleError> =
@@ -183,12 +195,14 @@ impl Samples {
         Ok(())
     }
 
-    /// Makes one sample of all that have the same input, if the parameters say so; to be called once all parts are added. It has the
-    /// means of their policy and value targets, and is in an epoch as often as any of them was.
-    pub fn deduplicate(&mut self) {
-        if self.targets.deduplicate {
+    /// Ends the samples once all parts are added: if the parameters say so, makes one sample of all that have the same input. It has
+    /// the means of their policy and value targets, and is in an epoch as often as any of them was.
+    pub fn finish(mut self) -> Self {
+        if self.targets.deduplicate && !self.is_deduplicated {
             self.training = self.rows.merge_duplicates(&self.training);
+            self.is_deduplicated = true;
         }
+        self
     }
 
     fn append(&mut self, game: &ReplayedGame, held_out: bool) {
@@ -210,8 +224,11 @@ impl Samples {
         &self.encoding
     }
 
-    /// Whether these parameters would make the same samples from the same games.
+    /// Whether these parameters would make the same samples from the same games, and they are [finished](Self::finish).
     pub fn were_made_with(&self, params: &TrainParams) -> bool {
+        if self.is_deduplicated != params.deduplicate {
+            return false;
+        }
         let folders = self.tablebases.as_ref().map(Tablebase::folders);
         folders == params.tablebases.as_deref().map(Path::new) && self.targets == Targets::from_params(params)
     }

@@ -95,6 +95,9 @@ pub struct Source {
 }
 
 impl Source {
+    /// The largest weight; each copy of a position takes four bytes.
+    pub const MOST_WEIGHT: f64 = 100.0;
+
     /// What a training reads from it, for the record: a shard's name, and the weight if it is not 1.
     pub(crate) fn label(&self, shard: &str) -> String {
         if self.weight == 1.0 { shard.to_owned() } else { format!("{shard} × {}", self.weight) }
@@ -119,7 +122,7 @@ impl Window {
         Self(Arc::new(self.0.iter().chain(&*other.0).cloned().collect()))
     }
 
-    /// The same games with every weight multiplied by a finite number, at least 0.
+    /// The same games with every weight multiplied by a number.
     pub fn weighted(&self, factor: f64) -> Self {
         let scaled = |source: &Source| Source { games: source.games.clone(), weight: source.weight * factor };
         Self(Arc::new(self.0.iter().map(scaled).collect()))

@@ -313,8 +313,12 @@ fn only_training_mode_updates_the_running_statistics() {
     let net = Net::from_weights(&spec, &trained_weights(&spec), Device::Cpu).expect("builds");
     let input = planes(&batch_of(0..16), &encoding());
     let before = net.to_weights().expect("reads");
-    net.forward(&input, BatchNorm::Eval).expect("runs");
+    let running = net.forward(&input, BatchNorm::Eval).expect("runs");
+    let own = net.forward(&input, BatchNorm::Batch).expect("runs");
     assert_eq!(net.to_weights().expect("reads"), before);
+    let trained = net.forward(&input, BatchNorm::Train { momentum: 0.0 }).expect("runs");
+    let far = |one: &Tensor, other: &Tensor| (one - other).abs().max().double_value(&[]);
+    assert!(far(&own.policy, &trained.policy) < 1e-5 && far(&own.policy, &running.policy) > 1e-3);
     net.forward(&input, BatchNorm::Train { momentum: 0.1 }).expect("runs");
     let after = net.to_weights().expect("reads");
     for (name, tensor) in &after {

@@ -1,9 +1,10 @@
 //! Replays one game and compares every stored position with the replay.
 
-use super::target::{self, Targets};
+use super::target::{self, Chance, Targets};
 use super::{Fault, GameWithPositions, Part, Rows, SampleError, rescore};
 use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
+use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::TrainedPositions;
 
@@ -12,6 +13,8 @@ use crate::trainer::TrainedPositions;
 pub(super) struct ReplaySetup<'a> {
     pub(super) encoding: &'a Encoding,
     pub(super) targets: Targets,
+    /// Decides which positions are taken how often, where that is left to chance.
+    pub(super) seed: Seed,
     /// Corrects the games' results.
     pub(super) tablebases: Option<&'a Tablebase>,
 }
@@ -42,7 +45,8 @@ pub(super) fn replay(
     let replayed = replay.run(game.positions, &mut ply);
     let located = |fault| SampleError { part: part.name.to_owned(), game: game.game.game, ply, fault };
     replayed.map_err(located)?;
-    let copies = target::copies(part.name, part.weight, game.positions, setup.targets);
+    let chance = Chance { part: part.name, seed: setup.seed };
+    let copies = target::copies(chance, part.weight, game.positions, setup.targets);
     let trained = game.positions.iter().zip(copies).filter(|(row, _)| is_trained(row, setup.targets));
     let copies = trained.map(|(_, copies)| copies).collect();
     Ok(ReplayedGame { rows: replay.rows, copies })

@@ -1,6 +1,6 @@
 //! Samples in memory, as a structure of arrays.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -125,52 +125,84 @@ impl Rows {
         start..self.legal_ends[row] as usize
     }
 
-    /// Gives the first row of each distinct input the mean targets of all rows that have it. `training` are numbers of rows, some of
-    /// them several times; those that remain are returned, each as often as the most frequent one with its input.
+    /// Makes one row of all that have the same input, with the means of their policy and value targets, weighted by how often each is
+    /// trained on. What the other heads learn is that of the first of them with a policy target, or else of the first.
+    ///
+    /// `training` are numbers of rows, some of them several times; those that remain are returned, each as often as the most frequent
+    /// of its rows.
     pub(super) fn merge_duplicates(&mut self, training: &[u32]) -> Vec<u32> {
         let mut copies: BTreeMap<u32, usize> = BTreeMap::new();
         for row in training {
             *copies.entry(*row).or_default() += 1;
         }
-        let mut same: HashMap<[u8; 32], Vec<u32>> = HashMap::new();
-        let mut firsts = Vec::new();
-        for &row in copies.keys() {
-            let rows = same.entry(self.input_digest(row as usize)).or_default();
-            if rows.is_empty() {
-                firsts.push(row);
-            }
-            rows.push(row);
+        // Rows with a policy target come first, so that they begin the groups. An encoding may hide what decides whether a move is
+        // legal, such as en passant: then the inputs are the same, but the targets cannot be averaged.
+        let mut keyed: Vec<(blake3::Hash, bool, blake3::Hash, u32)> = copies
+            .keys()
+            .map(|&row| {
+                (self.input_digest(row), self.moves(row as usize).is_empty(), self.legal_digest(row), row)
+            })
+            .collect();
+        keyed.sort_unstable_by(|one, other| {
+            let key = |keyed: &(blake3::Hash, bool, blake3::Hash, u32)| {
+                (*keyed.0.as_bytes(), keyed.1, *keyed.2.as_bytes(), keyed.3)
+            };
+            key(one).cmp(&key(other))
+        });
+        let is_same = |one: &(blake3::Hash, bool, blake3::Hash, u32),
+                       other: &(blake3::Hash, bool, blake3::Hash, u32)| {
+            one.0 == other.0 && (one.2 == other.2 || other.1)
+        };
+        let mut remaining: Vec<(u32, usize)> = Vec::new();
+        for group in keyed.chunk_by(is_same) {
+            let rows: Vec<(usize, usize)> =
+                group.iter().map(|keyed| (keyed.3 as usize, copies[&keyed.3])).collect();
+            self.average(&rows);
+            remaining.push((group[0].3, rows.iter().map(|(_, copies)| *copies).max().unwrap_or(0)));
         }
-        let mut remaining = Vec::new();
-        for first in firsts {
-            let rows = &same[&self.input_digest(first as usize)];
-            self.average(first as usize, rows);
-            let most = rows.iter().map(|row| copies[row]).max().unwrap_or(0);
-            remaining.extend(repeat_n(first, most));
-        }
-        remaining
+        remaining.sort_unstable();
+        remaining.into_iter().flat_map(|(row, copies)| repeat_n(row, copies)).collect()
     }
 
-    fn input_digest(&self, row: usize) -> [u8; 32] {
+    fn input_digest(&self, row: u32) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
-        let sample = self.sample(row);
+        let sample = self.sample(row as usize);
         hash_numbers(&mut hasher, sample.binary, |bits| bits.to_le_bytes());
         hash_numbers(&mut hasher, sample.scalars, |scalar| scalar.to_le_bytes());
-        *hasher.finalize().as_bytes()
+        hasher.finalize()
     }
 
-    /// Gives `first` the mean targets of `rows`. Its policy target, if it has one, is the mean of those that have one.
-    fn average(&mut self, first: usize, rows: &[u32]) {
-        let count = rows.len() as f32;
-        let sum =
-            |part: fn(Wdl) -> f32| rows.iter().map(|row| part(self.wdl[*row as usize])).sum::<f32>() / count;
+    /// A digest of the legal moves in any order: the two colours list the moves of a turned board differently.
+    fn legal_digest(&self, row: u32) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let mut legal = self.sample(row as usize).legal.to_vec();
+        legal.sort_unstable();
+        hash_numbers(&mut hasher, &legal, |index| index.get().to_le_bytes());
+        hasher.finalize()
+    }
+
+    /// Gives the first of some rows, each with its number of copies, their mean targets.
+    fn average(&mut self, rows: &[(usize, usize)]) {
+        let total = |rows: &mut dyn Iterator<Item = &(usize, usize)>| {
+            rows.map(|(_, copies)| *copies as f32).sum::<f32>()
+        };
+        let (first, all) = (rows[0].0, total(&mut rows.iter()));
+        let sum = |part: fn(Wdl) -> f32| {
+            rows.iter().map(|(row, copies)| *copies as f32 * part(self.wdl[*row])).sum::<f32>() / all
+        };
         self.wdl[first] =
             Wdl { win: sum(|wdl| wdl.win), draw: sum(|wdl| wdl.draw), loss: sum(|wdl| wdl.loss) };
-        let targets: Vec<Range<usize>> =
-            rows.iter().map(|row| self.moves(*row as usize)).filter(|moves| !moves.is_empty()).collect();
-        for (index, to) in self.moves(first).enumerate() {
-            let total: f32 = targets.iter().map(|moves| self.shares[moves.start + index]).sum();
-            self.shares[to] = total / targets.len() as f32;
+        let mut shares: BTreeMap<PolicyIndex, f32> = BTreeMap::new();
+        let with_target = || rows.iter().filter(|(row, _)| !self.moves(*row).is_empty());
+        let all = total(&mut with_target());
+        for (row, copies) in with_target() {
+            let sample = self.sample(*row);
+            for (index, share) in sample.legal.iter().zip(sample.shares) {
+                *shares.entry(*index).or_default() += *copies as f32 * share / all;
+            }
+        }
+        for at in self.moves(first) {
+            self.shares[at] = shares[&self.legal[at]];
         }
     }
 

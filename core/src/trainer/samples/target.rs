@@ -3,6 +3,7 @@
 use super::Fault;
 use crate::board::{Ending, Reason};
 use crate::network::Wdl;
+use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
 
@@ -201,56 +202,72 @@ pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
     unit_number(&hasher) < targets.validation_fraction
 }
 
+/// Decides what is left to chance about a part's positions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chance<'a> {
+    pub(super) part: &'a str,
+    pub(super) seed: Seed,
+}
+
+impl Chance<'_> {
+    /// A number in [0, 1) for a position.
+    fn number(self, purpose: &str, row: &PositionRow) -> f64 {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        for number in [self.seed.run, self.seed.step] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(self.part.as_bytes());
+        hasher.update(&row.game.to_le_bytes());
+        hasher.update(&row.ply.to_le_bytes());
+        unit_number(&hasher)
+    }
+}
+
 /// How often each of a game's positions is in the samples.
 ///
 /// On average it is `weight`, that of the game, times `(1 − w) + w · surprise / mean surprise of the game`, with `w` the parameter
-/// `surprise_weight`, rounded to a whole number by a hash of its origin. After KataGo's policy surprise weighting
-/// (`KataGoMethods.md`), where the surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a
-/// policy target, and games without any surprise, have the game's weight alone. Positions beyond `positions_per_game` have none.
-pub(super) fn copies(part: &str, weight: f64, positions: &[PositionRow], targets: Targets) -> Vec<u32> {
+/// `surprise_weight`, rounded to a whole number by chance. After KataGo's policy surprise weighting (`KataGoMethods.md`), where the
+/// surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a policy target, and games without
+/// any surprise, have the game's weight alone. Positions beyond `positions_per_game` have none.
+pub(super) fn copies(
+    chance: Chance<'_>,
+    weight: f64,
+    positions: &[PositionRow],
+    targets: Targets,
+) -> Vec<u32> {
     let surprise_weight = targets.surprise_weight;
-    let surprises = || positions.iter().filter(|row| row.full).map(|row| f64::from(row.policy_surprise));
-    let (count, total) = (surprises().count() as f64, surprises().sum::<f64>());
+    let chosen = chosen(chance, positions, targets);
+    let searched = || positions.iter().zip(&chosen).filter(|(row, is_chosen)| **is_chosen && row.full);
+    let (count, total) =
+        (searched().count() as f64, searched().map(|(row, _)| f64::from(row.policy_surprise)).sum::<f64>());
     // Not if a surprise is not known either, which is not a number.
     let is_by_surprise = surprise_weight > 0.0 && total > 0.0;
-    let chosen = chosen(part, positions, targets);
-    let copies_of = |(row, is_chosen): (&PositionRow, bool)| {
+    let copies_of = |(row, is_chosen): (&PositionRow, &bool)| {
         let relative = if is_by_surprise && row.full {
             1.0 - surprise_weight + surprise_weight * count * f64::from(row.policy_surprise) / total
         } else {
             1.0
         };
-        let expected = if is_chosen { weight * relative } else { 0.0 };
-        let number = || unit_number(&origin("dc0 copies by policy surprise 1", part, row));
-        expected as u32 + u32::from(expected.fract() > 0.0 && number() < expected.fract())
+        let expected = if *is_chosen { weight * relative } else { 0.0 };
+        let is_rounded_up = expected.fract() > 0.0 && chance.number("dc0 copies 2", row) < expected.fract();
+        expected as u32 + u32::from(is_rounded_up)
     };
-    positions.iter().zip(chosen).map(copies_of).collect()
+    positions.iter().zip(&chosen).map(copies_of).collect()
 }
 
 /// Which positions of a game are trained on.
-fn chosen(part: &str, positions: &[PositionRow], targets: Targets) -> Vec<bool> {
+fn chosen(chance: Chance<'_>, positions: &[PositionRow], targets: Targets) -> Vec<bool> {
     let is_trained = |row: &PositionRow| row.full || targets.positions == TrainedPositions::All;
     let mut chosen: Vec<bool> = positions.iter().map(is_trained).collect();
     let Some(most) = targets.positions_per_game else { return chosen };
-    let number = |row| unit_number(&origin("dc0 positions of a game 1", part, row));
-    let mut drawn: Vec<(usize, f64)> = (0..positions.len())
-        .filter(|&index| chosen[index])
-        .map(|index| (index, number(&positions[index])))
-        .collect();
+    let number = |index: usize| chance.number("dc0 positions of a game 1", &positions[index]);
+    let mut drawn: Vec<(usize, f64)> =
+        (0..positions.len()).filter(|index| chosen[*index]).map(|index| (index, number(index))).collect();
     drawn.sort_by(|one, other| one.1.total_cmp(&other.1));
     for (index, _) in drawn.into_iter().skip(most as usize) {
         chosen[index] = false;
     }
     chosen
-}
-
-/// A hash of where a position comes from.
-fn origin(context: &str, part: &str, row: &PositionRow) -> blake3::Hasher {
-    let mut hasher = blake3::Hasher::new_derive_key(context);
-    hasher.update(part.as_bytes());
-    hasher.update(&row.game.to_le_bytes());
-    hasher.update(&row.ply.to_le_bytes());
-    hasher
 }
 
 /// A number in [0, 1) from a hash.

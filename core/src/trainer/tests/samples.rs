@@ -1,11 +1,13 @@
 //! Targets worked by hand, and contradictory data.
 
+use std::collections::BTreeSet;
 use std::slice::from_ref;
 
 use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
-use crate::board::{Game, Position, Reason};
+use crate::board::{Game, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
+use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::samples::{Fault, Part, SampleError, Samples, value_targets};
 use crate::trainer::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
@@ -218,8 +220,7 @@ fn positions_with_the_same_input_become_one_with_the_mean_of_their_targets() {
         let params = params(deduplicate);
         let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
         samples.add(Part { name: "part", weight, games: &games, positions: &positions }).expect("sound rows");
-        samples.deduplicate();
-        samples
+        samples.finish()
     };
     assert_eq!(build(false, 1.0).training_count(), 4);
     // The first two positions of both games are the same.
@@ -232,6 +233,65 @@ fn positions_with_the_same_input_become_one_with_the_mean_of_their_targets() {
     assert_eq!(shares, [0.25, 0.75]);
     assert_eq!(build(true, 2.0).training_count(), 4, "as often as each of them was");
     assert_ne!(build(true, 1.0).digest(), build(false, 1.0).digest());
+}
+
+#[test]
+fn merged_positions_are_the_same_for_both_colours_and_take_targets_from_any_search() {
+    // White to move, and the same board turned with Black to move: `dc0-20` shows both alike.
+    let (first, mut positions) = rows(0, &uci("e2e4 e7e5 g1f3"), 1);
+    let (second, others) = rows(1, &uci("e2e3 e7e5 e3e4 g8f6"), 0);
+    positions.extend(others);
+    let set =
+        |row: &mut PositionRow, mv: &str| (row.moves, row.target) = (vec![uci(mv)[0].packed()], vec![9]);
+    set(&mut positions[2], "g1f3");
+    set(&mut positions[6], "g8h6");
+    // The initial position was searched fast in the first game.
+    positions[0].full = false;
+    let games = [first, second];
+    let params = TrainParams { deduplicate: true, positions: TrainedPositions::All, ..all_trained() };
+    let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+    samples
+        .add(Part { name: "a", weight: 3.0, games: &games[..1], positions: &positions[..3] })
+        .expect("sound");
+    samples
+        .add(Part { name: "b", weight: 1.0, games: &games[1..], positions: &positions[3..] })
+        .expect("sound");
+    assert!(!samples.were_made_with(&params), "they are not finished");
+    let samples = samples.finish();
+    assert!(samples.were_made_with(&params));
+    let distinct: BTreeSet<usize> =
+        (0..samples.training_count()).map(|index| samples.row_number(index)).collect();
+    assert_eq!(distinct.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let of_row = |row| {
+        let index = (0..samples.training_count()).find(|index| samples.row_number(*index) == row);
+        samples.training_row(index.expect("a sample"))
+    };
+    // Three of four copies are won for the side to move; the fourth was drawn.
+    let merged = of_row(2);
+    assert_eq!(merged.wdl, Wdl { win: 0.75, draw: 0.25, loss: 0.0 });
+    for (share, text, side) in [(0.75, "g1f3", Side::White), (0.25, "g8h6", Side::Black)] {
+        let index = encoding().policy_index(uci(text)[0], side);
+        let slot = merged.legal.iter().position(|legal| *legal == index).expect("a legal move");
+        assert_eq!(merged.shares[slot], share, "{text}");
+    }
+    // The initial position keeps the target of the full search, with the mean value.
+    let initial = of_row(3);
+    assert_eq!((initial.legal.len(), initial.wdl), (20, Wdl { win: 0.75, draw: 0.25, loss: 0.0 }));
+}
+
+#[test]
+fn another_seed_takes_other_copies() {
+    let (games, positions) = random_games(20, 40);
+    let build = |run| {
+        let samples = Samples::new(encoding(), &all_trained()).expect("no tablebases");
+        let mut samples = samples.with_seed(Seed { run, step: 0 });
+        samples
+            .add(Part { name: "part", weight: 0.5, games: &games, positions: &positions })
+            .expect("sound rows");
+        samples.finish().digest()
+    };
+    assert_eq!(build(1), build(1));
+    assert_ne!(build(1), build(2));
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub struct TrainingBatch {
     pub(super) result: Tensor,
     /// `[B]`: the later balance of material for the side to move, in pawns.
     pub(super) material: Tensor,
-    /// `[B, R]`: policy indices of the opponent's legal moves, seen from the side to move, padded with zeros.
+    /// `[B, R]`: policy indices of the opponent's legal moves in the input's view of the board, padded with zeros.
     pub(super) replies: Tensor,
     /// `[B, R]`: target probabilities of `replies`; a row without a reply is all 0.
     pub(super) reply_shares: Tensor,

@@ -14,13 +14,23 @@ use crate::network::torch::TorchError;
 pub enum TrainError {
     /// There is nothing to train on.
     #[error(
-        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games or a smaller validation_fraction, or set positions to \"all\" if their searches were no policy targets"
+        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games, a larger weight or a smaller validation_fraction, or set positions to \"all\" if their searches were no policy targets"
     )]
     NoSamples {
         /// Games in all.
         games: u32,
         /// Held-out games.
         held_out: u32,
+    },
+    /// There are more samples than can be numbered.
+    #[error(
+        "an epoch has {count} samples, copies by weight included, and may have at most {most}; use fewer games or smaller weights"
+    )]
+    TooManySamples {
+        /// The samples.
+        count: usize,
+        /// The most.
+        most: usize,
     },
     /// The samples are not in the net's encoding.
     #[error(
@@ -39,11 +49,13 @@ pub enum TrainError {
     OtherTargets,
     /// The training diverged. Only the last stored state is kept.
     #[error(
-        "update {update} is not finite (policy loss {policy_loss}, value loss {value_loss}, gradient norm {gradient_norm}); lower learning_rate or set clip_norm"
+        "update {update} is not finite (loss {loss}, of which policy loss {policy_loss}, value loss {value_loss}; gradient norm {gradient_norm}); lower learning_rate or set clip_norm"
     )]
     NotFinite {
         /// The update, counted from 0.
         update: u32,
+        /// The weighted sum of all losses.
+        loss: f64,
         /// Cross-entropy of the policy.
         policy_loss: f64,
         /// Cross-entropy of win, draw and loss.

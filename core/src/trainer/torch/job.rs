@@ -69,6 +69,9 @@ pub fn useful_threads(flops: f64, most: u32) -> u32 {
     ((flops / FLOPS_PER_THREAD) as u32).clamp(1, most.max(1))
 }
 
+/// An epoch numbers samples in 32 bits, and may have each of them twice.
+const MOST_SAMPLES: usize = 1 << 30;
+
 /// The libtorch threads of the job's updates.
 pub(super) fn update_threads(job: &TrainJob<'_>) -> u32 {
     // An update is a forward pass and a backward pass of twice its cost.
@@ -83,6 +86,10 @@ pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     if job.samples.training_count() == 0 {
         let all = games.training + games.validation;
         return Err(TrainError::NoSamples { games: all, held_out: games.validation });
+    }
+    let count = job.samples.training_count();
+    if count > MOST_SAMPLES {
+        return Err(TrainError::TooManySamples { count, most: MOST_SAMPLES });
     }
     if !job.samples.were_made_with(job.params) {
         return Err(TrainError::OtherTargets);

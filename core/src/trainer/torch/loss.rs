@@ -239,7 +239,7 @@ impl Totals {
             Self::from_numbers(std::array::from_fn(|index| self.numbers()[index] + other.numbers()[index]));
     }
 
-    /// The means; 0 where there is nothing to average.
+    /// The means; 0 where there is nothing to average, but for the Brier score, which is not a number then.
     pub(super) fn means(&self) -> Means {
         let Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums } = *self;
         let mean = |sum: f64, rows: f64| sum / rows.max(1.0);
@@ -254,7 +254,7 @@ impl Totals {
                 material: mean(sums.material, rows),
                 top_moves: mean(sums.top_moves, policy_rows),
                 top_three: mean(sums.top_three, policy_rows),
-                brier: mean(sums.brier, result_rows),
+                brier: sums.brier / result_rows,
             },
         }
     }

@@ -11,7 +11,7 @@ pub struct TrainSummary {
     pub updates: u32,
     /// Samples seen: updates × batch.
     pub samples_seen: u64,
-    /// Distinct samples to train on.
+    /// Samples to train on in an epoch: copies by weight count, and duplicates that were merged do not.
     pub training_samples: u64,
     /// Held-out samples.
     pub validation_samples: u64,
@@ -40,14 +40,17 @@ pub(super) struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Meter {
     pub(super) totals: Totals,
+    /// Of the weighted losses that were minimised.
+    pub(super) losses: f64,
     pub(super) gradient_norms: f64,
     pub(super) updates: f64,
 }
 
 impl Meter {
     /// Adds one update.
-    pub(super) fn add(&mut self, totals: &Totals, gradient_norm: f64) {
+    pub(super) fn add(&mut self, totals: &Totals, loss: f64, gradient_norm: f64) {
         self.totals.add(totals);
+        self.losses += loss;
         self.gradient_norms += gradient_norm;
         self.updates += 1.0;
     }
@@ -60,7 +63,7 @@ impl Meter {
         TrainingRow {
             update: done,
             learning_rate: params.learning_rate.at(done - 1),
-            loss: means.total(params, done - 1),
+            loss: meter.losses / meter.updates,
             policy_loss: losses.policy,
             value_loss: losses.value,
             moves_left_loss: losses.moves_left,
@@ -135,10 +138,10 @@ impl Calibration {
         range.scored += score;
     }
 
-    /// The mean over positions of |expected − scored| of their range; 0 without positions.
+    /// The mean over positions of |expected − scored| of their range; not a number without positions.
     pub(super) fn error(&self) -> f64 {
         let count: f64 = self.ranges.iter().map(|range| range.count).sum();
         let distances = self.ranges.iter().map(|range| (range.expected - range.scored).abs());
-        distances.sum::<f64>() / count.max(1.0)
+        distances.sum::<f64>() / count
     }
 }

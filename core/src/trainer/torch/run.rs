@@ -139,15 +139,22 @@ impl<'a> TrainingLoop<'a> {
         let UpdateMetrics { sums, gradient_norm } = pending.wait()?;
         let totals = Totals::new(sums, batch);
         let means = totals.means();
-        if !(means.total(self.job.params, self.done) + gradient_norm).is_finite() {
+        let loss = means.total(self.job.params, self.done);
+        if !(loss + gradient_norm).is_finite() {
             let Sums { policy: policy_loss, value: value_loss, .. } = means.losses;
-            return Err(TrainError::NotFinite { update: self.done, policy_loss, value_loss, gradient_norm });
+            return Err(TrainError::NotFinite {
+                update: self.done,
+                loss,
+                policy_loss,
+                value_loss,
+                gradient_norm,
+            });
         }
         self.done += 1;
         if let Some(average) = &mut self.average {
             average.update(&self.learner.net.tensors, self.done);
         }
-        self.report.meter.add(&totals, gradient_norm);
+        self.report.meter.add(&totals, loss, gradient_norm);
         let params = self.job.params;
         if self.done.is_multiple_of(params.log_every) || self.done == params.updates {
             let weight_norm = self.learner.weight_norm()?;
@@ -187,7 +194,7 @@ impl<'a> TrainingLoop<'a> {
                 }
             }
         }
-        let indices = evenly_spaced(batch_size.min(available), available);
+        let indices = evenly_spaced(batch_size.min(count), available);
         for (totals, mode) in validation.batch_norm.iter_mut().zip([BatchNorm::Eval, BatchNorm::Batch]) {
             *totals = self.measure(&indices, mode)?.totals;
         }

@@ -23,6 +23,10 @@ use crate::trainer::OptimizerKind;
 const METADATA: &str = "dc0";
 const VERSION: u32 = 4;
 
+/// The oldest version whose nets, optimisers and averages are read: a finished training of it may be carried on. Its report has
+/// other columns and is not read.
+const OLDEST_CARRIED: u32 = 3;
+
 /// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
@@ -75,7 +79,8 @@ impl Heading {
         &self,
         tensors: impl Iterator<Item = (&'a str, Dtype, &'a [usize], &'a [u8])>,
     ) -> String {
-        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 4");
+        let mut hasher =
+            blake3::Hasher::new_derive_key(&format!("dc0 stored training state {}", self.version));
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
@@ -149,7 +154,7 @@ pub fn updates_done(path: &Path) -> Option<u32> {
 
 /// Checks that a stored state is as it was written. A file that does not exist is no error.
 pub fn check_state(path: &Path) -> Result<(), TrainError> {
-    State::read(path).map(|_| ())
+    State::read(path, OLDEST_CARRIED).map(|_| ())
 }
 
 impl State {
@@ -195,7 +200,7 @@ impl State {
 
     /// Reads a state; `None` if there is no file. A state of another training is an error.
     pub(super) fn load(path: &Path, identity: &str) -> Result<Option<Self>, TrainError> {
-        match Self::read(path)? {
+        match Self::read(path, VERSION)? {
             Some((heading, _)) if heading.identity != identity => {
                 Err(TrainError::OtherState { path: path.to_owned() })
             }
@@ -207,10 +212,11 @@ impl State {
     pub(super) fn load_finished(path: &Path) -> Result<Self, TrainError> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let unreadable = |source| TrainError::StateRead { path: path.to_owned(), source };
-        Self::read(path)?.map(|(_, state)| state).ok_or_else(|| unreadable(missing()))
+        Self::read(path, OLDEST_CARRIED)?.map(|(_, state)| state).ok_or_else(|| unreadable(missing()))
     }
 
-    fn read(path: &Path) -> Result<Option<(Heading, Self)>, TrainError> {
+    /// Reads a state of this version, or of one since `oldest`.
+    fn read(path: &Path, oldest: u32) -> Result<Option<(Heading, Self)>, TrainError> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -219,7 +225,7 @@ impl State {
             }
         };
         let heading = heading(&bytes).map_err(|cause| damaged(path, cause))?;
-        if heading.version != VERSION {
+        if !(oldest..=VERSION).contains(&heading.version) {
             let (path, found) = (path.to_owned(), heading.version);
             return Err(TrainError::StateVersion { path, found, expected: VERSION });
         }
@@ -237,10 +243,7 @@ impl State {
         if found != heading.blake3 {
             return Err(format!("its digest is {found}, not {} as written in it", heading.blake3));
         }
-        let curve = numbers(&stored, "curve")?.into_iter().map(training_row).collect();
-        let validation = numbers(&stored, "validation")?.into_iter().map(validation_row).collect();
-        let meter = numbers(&stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?;
-        let report = Report { curve, validation, meter };
+        let report = if heading.version == VERSION { report(&stored)? } else { Report::default() };
         let kind = OptimizerKind::from_name(&heading.optimizer)
             .ok_or_else(|| format!("its optimizer \"{}\" is not known", heading.optimizer))?;
         let tensors = weights(&stored, "optimizer.")?;
@@ -264,6 +267,14 @@ fn heading(bytes: &[u8]) -> Result<Heading, String> {
     let text = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA));
     let text = text.ok_or("its metadata has no entry `dc0`")?;
     serde_json::from_str(text).map_err(|cause| cause.to_string())
+}
+
+fn report(stored: &SafeTensors<'_>) -> Result<Report, String> {
+    Ok(Report {
+        curve: numbers(stored, "curve")?.into_iter().map(training_row).collect(),
+        validation: numbers(stored, "validation")?.into_iter().map(validation_row).collect(),
+        meter: numbers(stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?,
+    })
 }
 
 fn weights(stored: &SafeTensors<'_>, prefix: &str) -> Result<Weights, String> {
@@ -386,11 +397,12 @@ fn validation_row(numbers: [f64; 14]) -> ValidationRow {
     }
 }
 
-fn meter_numbers(meter: &Meter) -> [f64; 2 + TOTALS] {
-    let numbers = [meter.updates, meter.gradient_norms].into_iter().chain(meter.totals.numbers());
-    numbers.collect::<Vec<_>>().try_into().expect("two numbers and the totals")
+fn meter_numbers(meter: &Meter) -> [f64; 3 + TOTALS] {
+    let own = [meter.updates, meter.losses, meter.gradient_norms];
+    let numbers = own.into_iter().chain(meter.totals.numbers());
+    numbers.collect::<Vec<_>>().try_into().expect("three numbers and the totals")
 }
 
-fn meter([updates, gradient_norms, totals @ ..]: [f64; 2 + TOTALS]) -> Meter {
-    Meter { totals: Totals::from_numbers(totals), gradient_norms, updates }
+fn meter([updates, losses, gradient_norms, totals @ ..]: [f64; 3 + TOTALS]) -> Meter {
+    Meter { totals: Totals::from_numbers(totals), losses, gradient_norms, updates }
 }

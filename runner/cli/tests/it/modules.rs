@@ -5,6 +5,8 @@ use std::path::Path;
 use dc0_script::dry_run::{DryRun, DryRunOutcome};
 use dc0_steps::RunOptions;
 
+use crate::experiment::Experiment;
+
 fn run(text: &str) -> DryRunOutcome {
     run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/x.rhai")), text)
 }
@@ -43,6 +45,20 @@ fn schedules_have_the_given_endpoints() {
             "[[0, 4.0], [1, 4.0], [2, 4.0], [7, 1.0]]",
         ],
     );
+}
+
+#[test]
+fn a_plan_shows_the_beginning_of_a_long_schedule() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"x\");
+        let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+        let games = run.self_play(net, #{ games: 2, max_plies: 9 });
+        run.train(net, games, #{ updates: 9000, learning_rate: |update| 0.001 + 0.0000001 * update });",
+    );
+    let plan = experiment.run(&["--check"]);
+    assert_eq!(plan.code, Some(0), "{}", plan.stderr);
+    let line = plan.stdout.lines().find(|line| line.contains("learning_rate")).expect("a line");
+    assert!(line.contains("[[0,0.001]") && line.contains('…') && line.len() < 200, "{line}");
 }
 
 #[test]

@@ -52,15 +52,9 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// A value for people; long lists are truncated.
+/// A value for people.
 pub(super) fn shown(value: Option<&Value>) -> String {
-    const MAX_CHARS: usize = 60;
-    let Some(value) = value else { return "-".to_owned() };
-    let text = value.to_string();
-    if text.chars().count() <= MAX_CHARS {
-        return text;
-    }
-    text.chars().take(MAX_CHARS).chain(['…']).collect()
+    value.map_or_else(|| "-".to_owned(), Value::shortened)
 }
 
 #[cfg(test)]

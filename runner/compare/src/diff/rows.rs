@@ -1,5 +1,7 @@
 //! Finds the first row that differs between two files of the same table.
 
+use std::fmt::Debug;
+
 use dc0_core::search::{LineRow, TreeRow};
 use dc0_core::selfplay::{GameRow, PositionRow};
 use dc0_core::store::{
@@ -28,13 +30,15 @@ pub(super) fn first_difference(
     }
 }
 
-fn first_different<R: TableRow + PartialEq>(
+fn first_different<R: TableRow + PartialEq + Debug>(
     (first, own): (&Folder, &FileEntry),
     (second, other): (&Folder, &FileEntry),
 ) -> Result<Option<String>, StoreError> {
     let own: Vec<R> = read_table(&first.path(&own.path))?;
     let other: Vec<R> = read_table(&second.path(&other.path))?;
-    let index = own.iter().zip(&other).position(|(own, other)| own != other);
+    // Columns that older files lack may be NaN, which is equal to nothing: such rows are compared as text.
+    let is_other = |(own, other): (&R, &R)| own != other && format!("{own:?}") != format!("{other:?}");
+    let index = own.iter().zip(&other).position(is_other);
     Ok(match index {
         Some(index) => Some(own[index].key_text()),
         None if own.len() == other.len() => None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rhai::{Engine, Map, NativeCallContext};
 
 use dc0_core::params::Value;
-use dc0_steps::handles::{Games, Network, Window};
+use dc0_steps::handles::{Games, Network, Source, Window};
 use dc0_steps::host::{CallParams, OpenParams, WindowParams};
 
 use super::fields::call_params;
@@ -75,15 +75,14 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     Ok(progress.iterations[first..].iter().cloned().collect())
 }
 
-/// The most copies of a position that a weight may ask for; each takes four bytes.
-const MOST_WEIGHT: f64 = 1000.0;
-
 /// The same games, taken `weight` times as often by a training.
 fn weighted(context: &Context<'_>, window: &Window, weight: f64) -> Answer<Window> {
-    if (0.0..=MOST_WEIGHT).contains(&weight) {
-        return Ok(window.weighted(weight));
+    let weighted = window.weighted(weight);
+    if weighted.0.iter().all(|source| (0.0..=Source::MOST_WEIGHT).contains(&source.weight)) {
+        return Ok(weighted);
     }
-    let problem = format!("expected a weight of games from 0 to {MOST_WEIGHT}, got {weight}");
+    let problem =
+        format!("expected a weight of games from 0 to {} in all, got {weight}", Source::MOST_WEIGHT);
     Err(Call::new("*", context).misuse(&problem))
 }
 

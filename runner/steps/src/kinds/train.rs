@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::{NetworkSpec, Precision};
+use dc0_core::network::{AuxiliaryHeadsSpec, NetworkSpec, Precision};
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{
     FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
@@ -16,7 +16,7 @@ use dc0_core::trainer::{
 };
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
 
 use super::network;
 use crate::assumption::Assumption;
@@ -103,7 +103,7 @@ impl Step for Training {
         let label = format!("training from {}", self.start.name());
         let amount = Amount { unit: "updates", done: 0, total: params.updates.into() };
         let progress = context.progress(workspace, &label, amount);
-        let samples = samples(&workspace.folder, &net, &self.window, params, &progress)?;
+        let samples = samples(workspace, &net, &self.window, params, &progress)?;
         let state_path = workspace.scratch(STATE);
         let carried = self.carried_state(params).map(|entry| (workspace.folder.path(&entry.path), entry));
         if let Some((_, entry)) = &carried {
@@ -207,15 +207,15 @@ fn in_precision_of_run(params: &TrainParams, evaluation: Precision) -> TrainPara
 }
 
 fn samples(
-    folder: &Folder,
+    workspace: &StepWorkspace,
     net: &Checkpoint,
     window: &Window,
     params: &TrainParams,
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
-    let mut samples = Samples::new(net.spec.input(), params)?;
+    let mut samples = Samples::new(net.spec.input(), params)?.with_seed(workspace.seed);
     for Source { games, weight } in &*window.0 {
-        let root = games.root(folder.root());
+        let root = games.root(workspace.folder.root());
         for part in ShardFiles::of_iteration(&games.0.files) {
             observer.check()?;
             let games: Vec<GameRow> = read_entry(root, part.games)?;
@@ -223,8 +223,7 @@ fn samples(
             samples.add(Part { name: part.name(), weight: *weight, games: &games, positions: &positions })?;
         }
     }
-    samples.deduplicate();
-    Ok(samples)
+    Ok(samples.finish())
 }
 
 fn store(
@@ -251,7 +250,9 @@ fn store(
 fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     let count = |count: u64| Value::Int(count as i64);
     let (last, validation) = (summary.last, summary.validation);
-    let held_out = |value: Option<f64>| value.map_or(Value::None, Value::Float);
+    // A score without a result to compare with is not a number.
+    let known = |value: f64| if value.is_nan() { Value::None } else { Value::Float(value) };
+    let held_out = |value: Option<f64>| value.map_or(Value::None, known);
     let fields = [
         ("updates", count(summary.updates.into())),
         ("samples_seen", count(summary.samples_seen)),
@@ -271,13 +272,17 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("reply_loss", Value::Float(last.reply_loss)),
         ("material_loss", Value::Float(last.material_loss)),
         ("policy_top_three", Value::Float(last.policy_top_three)),
-        ("brier", Value::Float(last.brier)),
+        ("brier", known(last.brier)),
         ("weight_norm", Value::Float(last.weight_norm)),
         ("reuse", Value::Float(summary.samples_seen as f64 / summary.training_samples.max(1) as f64)),
         ("validation_loss", held_out(validation.map(|row| row.loss))),
         ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
         ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
         ("validation_moves_left_loss", held_out(validation.map(|row| row.moves_left_loss))),
+        ("validation_soft_policy_loss", held_out(validation.map(|row| row.soft_policy_loss))),
+        ("validation_reply_loss", held_out(validation.map(|row| row.reply_loss))),
+        ("validation_material_loss", held_out(validation.map(|row| row.material_loss))),
+        ("validation_policy_entropy", held_out(validation.map(|row| row.policy_entropy))),
         ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
         ("validation_policy_top_three", held_out(validation.map(|row| row.policy_top_three))),
         ("validation_brier", held_out(validation.map(|row| row.brier))),
@@ -292,6 +297,13 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
     let [policy_loss, value_loss] = assumption.pick([[2.2, 0.8], [0.04, 0.01], [7.0, 1.0]]);
     let (loss, moves_left_loss) = (policy_loss + value_loss, 0.0);
     let [policy_accuracy, policy_entropy] = assumption.pick([[0.4, 1.5], [0.99, 0.05], [0.01, 3.0]]);
+    let [brier, calibration_error] = assumption.pick([[0.5, 0.05], [0.02, 0.0], [1.2, 0.4]]);
+    let [weight_norm, batch_norm_gap] = assumption.pick([[20.0, 0.0], [5.0, -0.1], [500.0, 1.0]]);
+    let has = |head: fn(&AuxiliaryHeadsSpec) -> bool| spec.auxiliary_heads.as_ref().is_some_and(head);
+    let loss_of = |has_head: bool, loss: f64| if has_head { loss } else { 0.0 };
+    let soft_policy_loss = loss_of(has(|heads| heads.soft_policy), policy_loss);
+    let reply_loss = loss_of(has(|heads| heads.reply), policy_loss);
+    let material_loss = loss_of(has(|heads| heads.material), value_loss);
     let update = params.updates;
     let last = TrainingRow {
         update,
@@ -303,12 +315,12 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         policy_accuracy,
         policy_entropy,
         gradient_norm: 1.0,
-        soft_policy_loss: 0.0,
-        reply_loss: 0.0,
-        material_loss: 0.0,
+        soft_policy_loss,
+        reply_loss,
+        material_loss,
         policy_top_three: policy_accuracy,
-        brier: 0.5,
-        weight_norm: 10.0,
+        brier,
+        weight_norm,
     };
     let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
     let (games, positions) = (window.sum("games"), window.sum("positions"));
@@ -320,13 +332,13 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         moves_left_loss,
         policy_accuracy,
         policy_entropy,
-        soft_policy_loss: 0.0,
-        reply_loss: 0.0,
-        material_loss: 0.0,
+        soft_policy_loss,
+        reply_loss,
+        material_loss,
         policy_top_three: policy_accuracy,
-        brier: 0.5,
-        calibration_error: 0.05,
-        batch_norm_gap: 0.0,
+        brier,
+        calibration_error,
+        batch_norm_gap,
     };
     let summary = TrainSummary {
         updates: update,

@@ -169,10 +169,21 @@ fn accuracy_counts_rows_whose_likeliest_move_is_the_most_visited() {
     let _ = policy.get(1).get(4671).fill_(9.0);
     let value = Tensor::zeros([2, 3], (Kind::Float, Device::Cpu));
     let heads = Heads { policy, value, moves_left: None, auxiliary: AuxiliaryHeads::NONE };
-    let found = sums(&heads, &batch);
-    assert_eq!(found.top_moves.double_value(&[]), 1.0);
-    // Logits of 0 are likeliest in any order, so only the row whose best move is found counts for sure.
-    assert!((1.0..=2.0).contains(&found.top_three.double_value(&[])));
+    assert_eq!(sums(&heads, &batch).top_moves.double_value(&[]), 1.0);
+    // The most visited move of row 1 becomes its third, then its fourth.
+    let slot = |rank: usize| {
+        let sample = samples.training_row(1);
+        let mut slots: Vec<usize> = (0..sample.legal.len()).collect();
+        slots.sort_by(|one, other| sample.shares[*other].total_cmp(&sample.shares[*one]));
+        i64::from(sample.legal[slots[rank]].get())
+    };
+    for (likelier, expected) in [(1, 2.0), (2, 1.0)] {
+        let _ = heads.policy.get(1).get(slot(0)).fill_(1.0);
+        (1..=likelier).for_each(|rank| {
+            let _ = heads.policy.get(1).get(slot(rank)).fill_(3.0);
+        });
+        assert_eq!(sums(&heads, &batch).top_three.double_value(&[]), expected, "{likelier} are likelier");
+    }
 }
 
 #[test]
@@ -324,6 +335,9 @@ fn the_brier_score_is_the_squared_error_against_the_result_of_games_that_have_on
         calibration.add(f64::from(scores[row]), f64::midpoint(f64::from(result), 1.0));
     }
     assert_eq!(batch.result_rows, 6);
+    let scalar = Tensor::from_slice(&[0.5f32; 12]).reshape([12, 1]);
+    let score = f64::from(expected_scores(&scalar).expect("scores")[0]);
+    assert!((score - f64::midpoint(0.5f64.tanh(), 1.0)).abs() < 1e-6, "a scalar head expects no draws");
     let found = sums(&heads, &batch).brier.double_value(&[]);
     assert!((found - brier).abs() < 1e-5, "{found} is not {brier}");
     assert!(calibration.error() > 0.05, "these numbers know nothing of chess");
@@ -332,7 +346,7 @@ fn the_brier_score_is_the_squared_error_against_the_result_of_games_that_have_on
 #[test]
 fn the_calibration_error_is_the_mean_distance_within_ten_ranges() {
     let mut calibration = Calibration::default();
-    assert_eq!(calibration.error(), 0.0);
+    assert!(calibration.error().is_nan());
     // 0.1 off in the third range, over two positions; 0.25 off in the last one, over one.
     for (expected, score) in [(0.2, 0.0), (0.2, 0.5), (1.0, 0.5)] {
         calibration.add(expected, score);

@@ -65,7 +65,12 @@ fn scalars<const N: usize>(step: i64, values: [(&str, f64); N]) -> [Scalar; N] {
     values.map(|(tag, value)| Scalar { tag: tag.to_owned(), step, wall_time: step as f64, value })
 }
 
-fn of_training(row: &TrainingRow, before: i64) -> [Scalar; 8] {
+/// Without those that older files lack.
+fn known<const N: usize>(scalars: [Scalar; N]) -> Vec<Scalar> {
+    scalars.into_iter().filter(|scalar| !scalar.value.is_nan()).collect()
+}
+
+fn of_training(row: &TrainingRow, before: i64) -> Vec<Scalar> {
     let values = [
         ("training/loss", row.loss),
         ("training/policy_loss", row.policy_loss),
@@ -75,16 +80,26 @@ fn of_training(row: &TrainingRow, before: i64) -> [Scalar; 8] {
         ("training/policy_entropy", row.policy_entropy),
         ("training/gradient_norm", row.gradient_norm),
         ("training/learning_rate", row.learning_rate),
+        ("training/soft_policy_loss", row.soft_policy_loss),
+        ("training/reply_loss", row.reply_loss),
+        ("training/material_loss", row.material_loss),
+        ("training/policy_top_three", row.policy_top_three),
+        ("training/brier", row.brier),
+        ("training/weight_norm", row.weight_norm),
     ];
-    scalars(before + i64::from(row.update), values)
+    known(scalars(before + i64::from(row.update), values))
 }
 
-fn of_validation(row: &ValidationRow, before: i64) -> [Scalar; 4] {
+fn of_validation(row: &ValidationRow, before: i64) -> Vec<Scalar> {
     let values = [
         ("validation/loss", row.loss),
         ("validation/policy_loss", row.policy_loss),
         ("validation/value_loss", row.value_loss),
         ("validation/policy_accuracy", row.policy_accuracy),
+        ("validation/policy_top_three", row.policy_top_three),
+        ("validation/brier", row.brier),
+        ("validation/calibration_error", row.calibration_error),
+        ("validation/batch_norm_gap", row.batch_norm_gap),
     ];
-    scalars(before + i64::from(row.update), values)
+    known(scalars(before + i64::from(row.update), values))
 }

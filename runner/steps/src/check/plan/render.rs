@@ -9,6 +9,7 @@ use super::super::alternatives::{self, Alternative};
 use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
 use crate::assumption::Assumption;
 use crate::estimate::Work;
+use dc0_core::text_table::{Align, aligned};
 use dc0_process::format::{amount, counted, duration};
 use dc0_runs::PartialProgress;
 use dc0_runs::declared::Declared;
@@ -41,13 +42,13 @@ impl Plan {
         text.push_str(&alternatives::render(alternatives));
         if !declared.is_empty() {
             let rows =
-                declared.iter().map(|row| [row.path.clone(), row.value.to_string(), source(row).to_owned()]);
+                declared.iter().map(|row| [row.path.clone(), row.value.shortened(), source(row).to_owned()]);
             let _ = write!(text, "\nparameters of the script\n{}", table(&rows.collect::<Vec<_>>()));
         }
         for calls in &self.calls {
             let times = if calls.count == 1 { "once".to_owned() } else { format!("{} times", calls.count) };
             let row = |setting: &Setting| {
-                [setting.path.clone(), setting.value.to_string(), setting.source().to_owned()]
+                [setting.path.clone(), setting.value.shortened(), setting.source().to_owned()]
             };
             let rows: Vec<_> = calls.settings.iter().map(row).collect();
             let _ = write!(text, "\n{} ({times})\n{}", calls.kind, table(&rows));
@@ -225,14 +226,6 @@ fn source(row: &Declared) -> &'static str {
 
 /// Aligned rows, the first column to the left and the others to the right.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let line = |row: &[String; N]| {
-        let mut line = format!("  {:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(line, "  {cell:>width$}");
-        }
-        line.trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+    let lines = aligned(rows, |column| if column == 0 { Align::Left } else { Align::Right });
+    lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
