@@ -5,8 +5,8 @@ use dc0_core::board::{Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::onnx::OnnxLibrary;
 use dc0_core::network::{
-    Activation, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower,
-    TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
+    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
@@ -58,6 +58,11 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
                 policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
                 value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
                 moves_left_head: (heads / 4 == 1).then_some(MovesLeftHeadSpec { filters: 2, hidden: 8 }),
+                auxiliary_heads: (heads % 3 == 1).then_some(AuxiliaryHeadsSpec {
+                    soft_policy: true,
+                    reply: heads == 1,
+                    material: true,
+                }),
             });
         }
     }

@@ -162,7 +162,7 @@ params! {
         batch: u32 = 256, in 1..=65_536;
         /// Mirror images as further samples: without castling rights the rules do not distinguish left from right. Held-out samples
         /// are measured as they were played.
-        mirror: Mirroring = Mirroring::None;
+        mirror: Mirroring = Mirroring::Random;
         /// How gradients become updates.
         optimizer: OptimizerParams = OptimizerParams::default();
         /// Learning rate; a function of the update, counted from 0. 0.001 is Adam's (Kingma & Ba 2015).
@@ -198,7 +198,7 @@ params! {
         /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
         /// policy, KL(target ‖ prior); the rest they share equally. KataGo uses 0.5 (`KataGoMethods.md`).
         surprise_weight: f64 = 0.0, in 0.0..=1.0;
-        /// The most positions of one game that are trained on, drawn anew in each training; `()` for all. A game's positions are much alike and share
+        /// The most positions of one game that are trained on, drawn afresh in each training; `()` for all. A game's positions are much alike and share
         /// one result: `AlphaGo` took one of each game, lest the value memorise games (Silver et al. 2016, "Mastering the game of Go with
         /// deep neural networks and tree search", Methods).
         positions_per_game: Option<u32> = None, in 1..=10_000;

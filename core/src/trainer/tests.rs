@@ -5,8 +5,8 @@ mod sampling;
 
 use rand::RngExt;
 
-use super::TrainParams;
 use super::samples::{Part, Samples};
+use super::{Mirroring, TrainParams};
 use crate::board::{Game, GameResult, Move, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::rng::{Purpose, Seed};
@@ -102,7 +102,8 @@ pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &Tra
     samples
 }
 
-/// Parameters that hold out no games and teach their results.
+/// Parameters that hold out no games and teach results of positions as they were played.
 pub(super) fn all_trained() -> TrainParams {
-    TrainParams { validation_fraction: 0.0, search_value_weight: 0.0, ..TrainParams::default() }
+    let mirror = Mirroring::None;
+    TrainParams { validation_fraction: 0.0, search_value_weight: 0.0, mirror, ..TrainParams::default() }
 }

