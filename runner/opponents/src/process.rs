@@ -258,12 +258,29 @@ struct Server {
     speech: Speech,
 }
 
+/// How often a start is tried while the program's file is busy, 10 ms apart.
+const TRIES: u32 = 50;
+
+/// Starts a program. A file that was just written is busy for a moment if another thread starts a program meanwhile: until that is
+/// running, it holds all files that are open here (github.com/golang/go/issues/22315).
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    for _ in 1..TRIES {
+        match command.spawn() {
+            Err(cause) if cause.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            started => return started,
+        }
+    }
+    command.spawn()
+}
+
 impl Server {
     fn start(mut command: Command, speech: Speech) -> io::Result<Self> {
         let (woken, wake) = io::pipe()?;
         set_nonblocking(woken.as_raw_fd())?;
         set_nonblocking(wake.as_raw_fd())?;
-        let mut child = command.spawn()?;
+        let mut child = spawn(&mut command)?;
         let taken = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = taken else { unreachable!("all three are pipes") };
         let pipes = [input.as_raw_fd(), output.as_raw_fd(), errors.as_raw_fd()];

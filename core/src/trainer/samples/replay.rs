@@ -147,7 +147,8 @@ impl Replay<'_> {
             let plies_left = self.row.moves.len() as u16 - row.ply;
             self.rows.wdl.push(value.weighted());
             self.rows.plies_left.push(was_played_out.then_some(plies_left));
-            self.rows.results.push((!was_cut_off).then_some(row.result));
+            let perfect = known.get(usize::from(row.ply)).copied().flatten();
+            self.rows.results.push(perfect.or((!was_cut_off).then_some(row.result)));
             self.rows.material.push(self.balance_after(row.ply.into()));
         }
         Ok(())

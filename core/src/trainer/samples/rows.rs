@@ -26,7 +26,8 @@ pub(in crate::trainer) struct Rows {
     pub(super) wdl: Vec<Wdl>,
     /// Moves left in each sample's game, in plies; `None` if it was ended before the rules did; `[N]`.
     pub(super) plies_left: Vec<Option<u16>>,
-    /// The game's result for the side to move, -1, 0 or 1; `None` if the ply cap ended it; `[N]`.
+    /// The game's result for the side to move, -1, 0 or 1, or that of perfect play where tablebases correct it; `None` if the ply cap
+    /// ended it; `[N]`.
     pub(super) results: Vec<Option<i8>>,
     /// The balance of material some plies later for the side to move, in pawns; `[N]`.
     pub(super) material: Vec<i8>,
@@ -49,7 +50,8 @@ pub struct Sample<'a> {
     pub wdl: Wdl,
     /// Moves left in the game, in plies; `None` if it was ended before the rules did.
     pub plies_left: Option<u16>,
-    /// The game's result for the side to move, as it was played: -1, 0 or 1; `None` if the ply cap ended it.
+    /// The game's result for the side to move, or that of perfect play where tablebases correct it: -1, 0 or 1; `None` if the ply cap
+    /// ended it.
     pub result: Option<i8>,
     /// The balance of material `material_plies` later for the side to move, in pawns.
     pub material: i8,
@@ -64,6 +66,24 @@ pub struct Reply<'a> {
     pub legal: &'a [PolicyIndex],
     /// Target probabilities of `legal`; they sum to 1.
     pub shares: &'a [f32],
+}
+
+/// A row and what decides which others are the same sample, in the order in which they are grouped: rows with a policy target come
+/// first, so that they begin the groups.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    input: [u8; 32],
+    has_no_target: bool,
+    legal: [u8; 32],
+    row: u32,
+}
+
+impl Keyed {
+    /// An encoding may hide what decides whether a move is legal, such as en passant: then the inputs are the same, but the policy
+    /// targets cannot be averaged.
+    fn is_same_sample(&self, next: &Self) -> bool {
+        self.input == next.input && (self.legal == next.legal || next.has_no_target)
+    }
 }
 
 impl Rows {
@@ -135,50 +155,42 @@ impl Rows {
         for row in training {
             *copies.entry(*row).or_default() += 1;
         }
-        // Rows with a policy target come first, so that they begin the groups. An encoding may hide what decides whether a move is
-        // legal, such as en passant: then the inputs are the same, but the targets cannot be averaged.
-        let mut keyed: Vec<(blake3::Hash, bool, blake3::Hash, u32)> = copies
+        let mut keyed: Vec<Keyed> = copies
             .keys()
-            .map(|&row| {
-                (self.input_digest(row), self.moves(row as usize).is_empty(), self.legal_digest(row), row)
+            .map(|&row| Keyed {
+                input: self.input_digest(row),
+                has_no_target: self.moves(row as usize).is_empty(),
+                legal: self.legal_digest(row),
+                row,
             })
             .collect();
-        keyed.sort_unstable_by(|one, other| {
-            let key = |keyed: &(blake3::Hash, bool, blake3::Hash, u32)| {
-                (*keyed.0.as_bytes(), keyed.1, *keyed.2.as_bytes(), keyed.3)
-            };
-            key(one).cmp(&key(other))
-        });
-        let is_same = |one: &(blake3::Hash, bool, blake3::Hash, u32),
-                       other: &(blake3::Hash, bool, blake3::Hash, u32)| {
-            one.0 == other.0 && (one.2 == other.2 || other.1)
-        };
+        keyed.sort_unstable();
         let mut remaining: Vec<(u32, usize)> = Vec::new();
-        for group in keyed.chunk_by(is_same) {
+        for group in keyed.chunk_by(Keyed::is_same_sample) {
             let rows: Vec<(usize, usize)> =
-                group.iter().map(|keyed| (keyed.3 as usize, copies[&keyed.3])).collect();
+                group.iter().map(|keyed| (keyed.row as usize, copies[&keyed.row])).collect();
             self.average(&rows);
-            remaining.push((group[0].3, rows.iter().map(|(_, copies)| *copies).max().unwrap_or(0)));
+            remaining.push((group[0].row, rows.iter().map(|(_, copies)| *copies).max().unwrap_or(0)));
         }
         remaining.sort_unstable();
         remaining.into_iter().flat_map(|(row, copies)| repeat_n(row, copies)).collect()
     }
 
-    fn input_digest(&self, row: u32) -> blake3::Hash {
+    fn input_digest(&self, row: u32) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let sample = self.sample(row as usize);
         hash_numbers(&mut hasher, sample.binary, |bits| bits.to_le_bytes());
         hash_numbers(&mut hasher, sample.scalars, |scalar| scalar.to_le_bytes());
-        hasher.finalize()
+        *hasher.finalize().as_bytes()
     }
 
     /// A digest of the legal moves in any order: the two colours list the moves of a turned board differently.
-    fn legal_digest(&self, row: u32) -> blake3::Hash {
+    fn legal_digest(&self, row: u32) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut legal = self.sample(row as usize).legal.to_vec();
         legal.sort_unstable();
         hash_numbers(&mut hasher, &legal, |index| index.get().to_le_bytes());
-        hasher.finalize()
+        *hasher.finalize().as_bytes()
     }
 
     /// Gives the first of some rows, each with its number of copies, their mean targets.

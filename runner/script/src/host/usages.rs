@@ -145,7 +145,7 @@ const AFTER_STEPS: &[Usage] = &[
         "run.games_at(number)",
         "games",
         "The games of an iteration by its number. Negative numbers count from the last iteration, which is -1.",
-        "let chosen = run.games_at(0) * 0.5 + run.games_at(-1);",
+        "let first = run.games_at(0);",
     ),
     usage(
         "league",
