@@ -198,13 +198,12 @@ params! {
         /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
         /// policy, KL(target ‖ prior); the rest they share equally. KataGo uses 0.5 (`KataGoMethods.md`).
         surprise_weight: f64 = 0.0, in 0.0..=1.0;
-        /// The most positions of one game that are trained on, drawn afresh in each training; `()` for all. A game's positions are much alike and share
-        /// one result: `AlphaGo` took one of each game, lest the value memorise games (Silver et al. 2016, "Mastering the game of Go with
-        /// deep neural networks and tree search", Methods).
+        /// The most positions of one game that are trained on, drawn afresh in each training; `()` for all. A game's positions are much
+        /// alike and share one result: `AlphaGo` took one of each game, lest the value memorise games (Silver et al. 2016, "Mastering
+        /// the game of Go with deep neural networks and tree search", Methods).
         positions_per_game: Option<u32> = None, in 1..=10_000;
-        /// Whether positions with the same input become one sample, with the means of their policy and value targets; the
-        /// other heads learn those of the first. Otherwise the
-        /// first positions of games count as often as they were played.
+        /// Whether positions with the same input become one sample, with the means of their policy and value targets; the other
+        /// heads learn those of the first. Otherwise the first positions of games count as often as they were played.
         deduplicate: bool = false;
         /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
         /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
