@@ -6,6 +6,7 @@ mod encode;
 mod evaluate;
 mod learning;
 mod match_statistics;
+mod nnue;
 mod one_tree;
 mod search;
 mod self_play;
@@ -26,6 +27,7 @@ enum Bench {
     Evaluate(evaluate::Options),
     Learning(learning::Options),
     MatchStatistics(match_statistics::Options),
+    Nnue(nnue::Options),
     OneTree(one_tree::Options),
     Search(search::Options),
     SelfPlay(self_play::Options),
@@ -40,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::Evaluate(options) => evaluate::run(&options),
         Bench::Learning(options) => learning::run(&options)?,
         Bench::MatchStatistics(options) => match_statistics::run(&options),
+        Bench::Nnue(options) => nnue::run(&options),
         Bench::OneTree(options) => one_tree::run(&options),
         Bench::Search(options) => search::run(&options),
         Bench::SelfPlay(options) => self_play::run(&options),

@@ -14,7 +14,7 @@ pub use encode::{Encoding, EncodingError};
 pub use leela::{LEELA_POLICY_SIZE, LeelaSource, leela_index, leela_move, leela_sources};
 pub use mirror::mirrored;
 pub use planes::{Orientation, Plane, PlaneKind, Viewed};
-pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
+pub use policy::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, PolicyIndex, possible_moves};
 pub use tables::{EncodingName, MissingHistory};
 
 #[cfg(test)]

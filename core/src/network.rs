@@ -14,6 +14,7 @@ pub mod fold;
 pub mod graph;
 mod grow;
 mod layout;
+pub mod nnue;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod outputs;
@@ -40,8 +41,8 @@ pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
 pub use softmax::softmax;
 pub use spec::{
-    Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec,
-    Tower, TowerSpec, ValueHead, ValueHeadSpec,
+    Accumulator, Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
+    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
 pub use tensor::{Init, TensorRole, TensorSpec};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};

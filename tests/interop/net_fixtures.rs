@@ -5,7 +5,7 @@ use dc0_core::board::{Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::onnx::OnnxLibrary;
 use dc0_core::network::{
-    Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
     PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed};
@@ -24,6 +24,9 @@ fn towers() -> Vec<TowerSpec> {
         for norm in [NormKind::Rms, NormKind::Layer] {
             towers.push(TowerSpec { kind: Tower::Transformer, norm, activation, ..small.clone() });
         }
+    }
+    for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
+        towers.push(TowerSpec { kind: Tower::Nnue, accumulator, filters: 64, ..small.clone() });
     }
     towers
 }
@@ -47,6 +50,8 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
     for at in 0..towers.len().max(inputs.len()) {
         let tower = &towers[at % towers.len()];
         let (encoding, orientation, history) = inputs[at % inputs.len()];
+        // An nnue sees every position from the side to move.
+        let orientation = if tower.kind == Tower::Nnue { Orientation::SideToMove } else { orientation };
         for heads in 0..8 {
             let policy = [PolicyHead::Conv, PolicyHead::Dense][heads % 2];
             let value = [ValueHead::Wdl, ValueHead::Scalar][heads / 2 % 2];
@@ -83,7 +88,7 @@ pub(crate) fn trained_weights(spec: &NetworkSpec) -> Weights {
         };
         tensor.data.iter_mut().for_each(|value| *value = stream.random_range(low..high));
     }
-    for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
+    for name in ["policy.conv2.weight", "policy.dense.weight", "policy.moves.weight", "value.dense2.weight"] {
         let tensor = weights.get_mut(name).into_iter();
         tensor.flat_map(|tensor| &mut tensor.data).for_each(|value| *value *= 5.0);
     }

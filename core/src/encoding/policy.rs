@@ -11,6 +11,9 @@ pub const POLICY_PLANES: usize = 73;
 /// Length of the policy vector: 73 × 64.
 pub const POLICY_SIZE: usize = POLICY_PLANES * 64;
 
+/// Moves that exist, seen from the side to move: 1792 queen and knight moves, and 66 underpromotions.
+pub const POSSIBLE_MOVES: usize = 1858;
+
 const FIRST_KNIGHT_PLANE: usize = 56;
 const FIRST_UNDERPROMOTION_PLANE: usize = 64;
 /// (file, rank) steps: N, NE, E, SE, S, SW, W, NW.
@@ -86,6 +89,35 @@ const fn plain_target(plane: usize, from: u8) -> Option<u8> {
     } else {
         step(from, KNIGHT_STEPS[plane - FIRST_KNIGHT_PLANE], 1)
     }
+}
+
+/// The policy indices of the [`POSSIBLE_MOVES`], in ascending order. The others lead off the board, or promote a pawn that is not on the
+/// seventh rank.
+pub fn possible_moves() -> [PolicyIndex; POSSIBLE_MOVES] {
+    const INDICES: [u16; POSSIBLE_MOVES] = possible_indices();
+    INDICES.map(PolicyIndex)
+}
+
+const fn possible_indices() -> [u16; POSSIBLE_MOVES] {
+    let mut indices = [NO_INDEX; POSSIBLE_MOVES];
+    let (mut index, mut next) = (0, 0);
+    while index < POLICY_SIZE {
+        if is_possible(index / 64, (index % 64) as u8) {
+            indices[next] = index as u16;
+            next += 1;
+        }
+        index += 1;
+    }
+    assert!(next == POSSIBLE_MOVES, "as many moves as Leela's policy has");
+    indices
+}
+
+const fn is_possible(plane: usize, from: u8) -> bool {
+    if plane < FIRST_UNDERPROMOTION_PLANE {
+        return plain_target(plane, from).is_some();
+    }
+    let files = ((plane - FIRST_UNDERPROMOTION_PLANE) / 3) as i8 - 1;
+    from / 8 == 6 && step(from, (files, 1), 1).is_some()
 }
 
 /// The index of the move with its files reversed, for every index, also for those that lead off the board.

@@ -3,8 +3,8 @@
 //! The tensors and their initial values, the trained net, the inference copy, the ONNX export, the operation count and
 //! growth all follow this list.
 
-use super::{Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
-use crate::encoding::{POLICY_PLANES, POLICY_SIZE};
+use super::{Accumulator, Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
+use crate::encoding::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, possible_moves};
 
 /// The scale of the last layers' initial weights relative to He's: an untrained net must have no strong preferences, because
 /// its games are the first training data. Chosen.
@@ -13,6 +13,31 @@ const LAST_LAYER_GAIN: f32 = 0.2;
 /// The scale of the initial weights of layers without a non-linearity after them relative to He's, which double the variance
 /// to compensate for one (He et al. 2015, section 2.2).
 const LINEAR_GAIN: f32 = std::f32::consts::FRAC_1_SQRT_2;
+
+/// The scale of the initial weights of an nnue's first layer relative to He's, which counts all its inputs though only about 30 of the
+/// 768 are not zero. With it the outputs are spread over the range that they are clipped to. Chosen.
+const ACCUMULATOR_GAIN: f32 = 2.0;
+
+/// Inputs of an nnue's first layer: the planes of both sides' pieces.
+pub const PIECE_SQUARES: usize = 12 * 64;
+
+/// The most pieces on a board.
+const PIECES: usize = 32;
+
+/// The input of an nnue's first layer that is the same piece on the same square as another one, seen from the other side.
+pub fn seen_from_the_other_side(piece_square: usize) -> usize {
+    let (plane, square) = (piece_square / 64, piece_square % 64);
+    (plane + 6) % 12 * 64 + (square ^ 56)
+}
+
+/// For each policy index, its number among the [`possible_moves`]; [`POSSIBLE_MOVES`] if it is none of them.
+pub fn move_sources() -> Vec<i64> {
+    let mut sources = vec![POSSIBLE_MOVES as i64; POLICY_SIZE];
+    for (source, index) in possible_moves().into_iter().enumerate() {
+        sources[usize::from(index.get())] = source as i64;
+    }
+    sources
+}
 
 /// The index of a value: 0 is the input `[B, P, 8, 8]`, `k + 1` is the output of layer `k`.
 pub type ValueId = usize;
@@ -86,6 +111,18 @@ pub enum Op {
         /// How it normalises.
         kind: NormKind,
     },
+    /// The first layer of an nnue: the planes of the pieces as `[B, 768]`, index plane · 64 + square, to `[B, W]` for the side to move
+    /// and `[B, W]` for its opponent, who sees the board with its ranks reversed and the sides exchanged. Both use the same weights.
+    /// The outputs are clipped to [0, 1], and those of the side to move come first.
+    Accumulate {
+        /// Outputs `W` of each side before `activation`.
+        width: usize,
+        /// What becomes of them.
+        activation: Accumulator,
+    },
+    /// `[B, 1858]`, the logits of [`possible_moves`], to `[B, 4672]` with [`IMPOSSIBLE_LOGIT`] for the
+    /// others.
+    ExpandPolicy,
     /// Queries, keys and values `[B, 3C, 8, 8]` to `[B, C, 8, 8]`: `softmax(q·kᵀ/√(C/H) + bias)·v` for each of `H` heads
     /// (Vaswani et al. 2017, equation 1) with a learned bias for each pair of squares.
     Attention {
@@ -94,6 +131,19 @@ pub enum Op {
         /// Heads `H`; the channels of head `h` start at `h·C/H`.
         heads: usize,
     },
+}
+
+/// The logit of a move that no piece can make: low enough for a probability of 0, and finite in every precision.
+pub const IMPOSSIBLE_LOGIT: f32 = -10_000.0;
+
+impl Accumulator {
+    /// Outputs of both sides together for `width` sums on each side.
+    pub fn outputs(self, width: usize) -> usize {
+        match self {
+            Self::Pairwise => width,
+            Self::Clipped | Self::Squared => 2 * width,
+        }
+    }
 }
 
 /// Squeeze-and-excitation: mean over the board, dense to `width`, activation, dense to `2C`; the sigmoid of the first half
@@ -176,6 +226,7 @@ impl Graph {
         let body = match spec.tower.kind {
             Tower::SeResnet | Tower::Resnet => builder.residual_tower(),
             Tower::Transformer => builder.transformer(),
+            Tower::Nnue => builder.accumulators(),
         };
         let policy = builder.policy_head(body);
         let value = builder.value_head(body);
@@ -196,6 +247,12 @@ impl Graph {
         matches!(producer, Some(Op::Flatten { .. }))
     }
 
+    /// Whether a layer's input is that of an nnue's first layer.
+    pub(super) fn reads_accumulators(&self, layer: &Layer) -> bool {
+        let producer = layer.inputs[0].checked_sub(1).map(|layer| self.layers[layer].op);
+        matches!(producer, Some(Op::Accumulate { .. }))
+    }
+
     /// The multiply-adds of one evaluation by convolutions, dense layers and attention; each is two floating-point operations.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()
@@ -210,9 +267,13 @@ impl Op {
             Self::Join { channels, squeeze: Some(squeeze), .. } => 3 * channels * squeeze.width,
             Self::Dense { inputs, outputs, .. } => inputs * outputs,
             Self::Attention { channels, .. } => 2 * 64 * 64 * channels,
-            Self::Join { .. } | Self::Flatten { .. } | Self::PositionEmbedding { .. } | Self::Norm { .. } => {
-                0
-            }
+            // Most inputs are zero and are not looked at.
+            Self::Accumulate { width, .. } => 2 * PIECES * width,
+            Self::Join { .. }
+            | Self::Flatten { .. }
+            | Self::PositionEmbedding { .. }
+            | Self::Norm { .. }
+            | Self::ExpandPolicy => 0,
         };
         count as u64
     }
@@ -226,6 +287,8 @@ impl Op {
             | Self::Attention { channels, .. } => Shape::Board(channels),
             Self::Flatten { channels } => Shape::Flat(64 * channels),
             Self::Dense { outputs, .. } => Shape::Flat(outputs),
+            Self::Accumulate { width, activation } => Shape::Flat(activation.outputs(width)),
+            Self::ExpandPolicy => Shape::Flat(POLICY_SIZE),
         }
     }
 }
@@ -322,6 +385,15 @@ impl Builder<'_> {
         (tower.kind == Tower::SeResnet).then_some(Squeeze { width, activation: tower.activation })
     }
 
+    fn accumulators(&mut self) -> ValueId {
+        let op = Op::Accumulate { width: self.filters(), activation: self.spec.tower.accumulator };
+        self.push("stem".to_owned(), op, &[0], ACCUMULATOR_GAIN)
+    }
+
+    fn is_nnue(&self) -> bool {
+        self.spec.tower.kind == Tower::Nnue
+    }
+
     fn transformer(&mut self) -> ValueId {
         let channels = self.filters();
         let tokens = self.pointwise("stem.embed".to_owned(), 0, channels, None, 1.0);
@@ -356,6 +428,9 @@ impl Builder<'_> {
     }
 
     fn policy_head(&mut self, body: ValueId) -> Head {
+        if self.is_nnue() {
+            return Head { hidden: body, output: self.policy_logits("policy.moves", body) };
+        }
         let head = &self.spec.policy_head;
         let filters = head.filters.map(|filters| filters as usize);
         let (hidden, name) = match head.kind {
@@ -373,6 +448,10 @@ impl Builder<'_> {
 
     /// The last layer of the policy head, or of another head of its shape.
     fn policy_logits(&mut self, name: &str, hidden: ValueId) -> ValueId {
+        if self.is_nnue() {
+            let possible = self.dense(name, hidden, POSSIBLE_MOVES, None);
+            return self.push(format!("{name}.expanded"), Op::ExpandPolicy, &[possible], 1.0);
+        }
         let (kind, size) = (self.spec.policy_head.kind, self.spec.policy_head.kernel as usize);
         match kind {
             PolicyHead::Conv => {
@@ -411,8 +490,11 @@ impl Builder<'_> {
         Some(self.dense("moves_left.dense2", hidden, 1, None))
     }
 
-    /// A 1×1 convolution, flattened.
+    /// A 1×1 convolution, flattened; the body itself if it is no board.
     fn flat_head(&mut self, head: &str, body: ValueId, channels: usize) -> ValueId {
+        if self.is_nnue() {
+            return body;
+        }
         let board = self.normed_conv(format!("{head}.conv1"), body, [channels, 1]);
         self.push(format!("{head}.flat"), Op::Flatten { channels }, &[board], 1.0)
     }

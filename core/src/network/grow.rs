@@ -6,9 +6,11 @@
 use rand_distr::{Distribution, Normal};
 use thiserror::Error;
 
-use super::graph::Graph;
+use super::graph::{Graph, Layer, Op};
 use super::layout::{stream_number, tensors};
-use super::{AuxiliaryHeadsSpec, NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights};
+use super::{
+    Accumulator, AuxiliaryHeadsSpec, NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights,
+};
 use crate::params;
 use crate::rng::{Purpose, Seed};
 
@@ -69,10 +71,13 @@ pub fn grow(
     for layer in &new.layers {
         let Some(before) = old.layers.iter().find(|before| before.name == layer.name) else { continue };
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
+        // An nnue's layers read the outputs of both sides.
+        let input_groups = if new.reads_accumulators(layer) { 2 } else { 1 };
         for (tensor, before) in tensors(layer).iter().zip(tensors(before)) {
-            // The two halves of an excitation's outputs are scales and shifts.
-            let groups = if is_excitation(tensor.role) { 2 } else { 1 };
-            let axes = axes([groups, inner], [&before.shape, &tensor.shape]);
+            // The two halves of an excitation's outputs are scales and shifts, those of pairwise products their factors.
+            let has_halves = is_excitation(tensor.role) || has_factors(layer);
+            let output_groups = if has_halves { 2 } else { 1 };
+            let axes = axes(output_groups, [input_groups, inner], [&before.shape, &tensor.shape]);
             let source = weights.get(&before.name).expect("the weights were checked against the layout");
             let mut widened = widen(source, &tensor.shape, &axes);
             let mut stream = seed.stream(stream_number(&tensor.name), Purpose::Growth);
@@ -85,6 +90,10 @@ pub fn grow(
 
 fn is_excitation(role: TensorRole) -> bool {
     matches!(role, TensorRole::ExciteWeight | TensorRole::ExciteBias)
+}
+
+fn has_factors(layer: &Layer) -> bool {
+    matches!(layer.op, Op::Accumulate { activation: Accumulator::Pairwise, .. })
 }
 
 fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
@@ -101,6 +110,14 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
         let message =
             "nothing would grow; give blocks, filters, value_filters, value_hidden or auxiliary_heads";
         problems.push(message.to_owned());
+    }
+    if from.tower.kind == Tower::Nnue {
+        if from.tower.blocks != to.tower.blocks || from.value_head.filters != to.value_head.filters {
+            problems.push("an nnue has neither blocks nor value_filters".to_owned());
+        }
+        if !to.tower.filters.is_multiple_of(64) {
+            problems.push(format!("an nnue takes a multiple of 64 as filters, got {}", to.tower.filters));
+        }
     }
     if from.tower.kind == Tower::Transformer && from.tower.filters != to.tower.filters {
         problems.push(
@@ -145,11 +162,11 @@ impl Axis {
     }
 }
 
-/// How each axis of a tensor grows, given the number of output groups and of numbers per input channel.
-fn axes([groups, inner]: [usize; 2], [old, new]: [&[usize]; 2]) -> Vec<Axis> {
+/// How each axis of a tensor grows, given the number of output groups, of input groups and of numbers per input channel.
+fn axes(outputs: usize, [inputs, inner]: [usize; 2], [old, new]: [&[usize]; 2]) -> Vec<Axis> {
     let axis = |dim: usize| {
         let is_input = dim == 1;
-        let [groups, inner] = if is_input { [1, inner] } else { [groups, 1] };
+        let [groups, inner] = if is_input { [inputs, inner] } else { [outputs, 1] };
         Axis { groups, old: old[dim] / groups / inner, new: new[dim] / groups / inner, inner, is_input }
     };
     (0..old.len()).map(axis).collect()

@@ -4,11 +4,14 @@
 
 use rand_distr::{Distribution, Normal};
 
-use super::graph::{Graph, Layer, Op, Squeeze};
+use super::graph::{Graph, Layer, Op, PIECE_SQUARES, Squeeze};
 use super::tensor::{Init, TensorRole, TensorSpec};
 use super::weights::{WeightTensor, Weights};
 use super::{NetworkSpec, NormKind};
 use crate::rng::{Purpose, Seed};
+
+/// The initial bias of outputs that are clipped to [0, 1].
+const MIDDLE: f32 = 0.5;
 
 /// Every tensor of a net, from the input to the heads.
 pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
@@ -56,6 +59,10 @@ pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
             weight(name, TensorRole::Weight, &[outputs, inputs], *gain),
             bias(name, TensorRole::Bias, outputs),
         ],
+        Op::Accumulate { width, .. } => vec![
+            weight(name, TensorRole::Weight, &[width, PIECE_SQUARES], *gain),
+            filled(format!("{name}.bias"), TensorRole::Bias, &[width], MIDDLE),
+        ],
         Op::PositionEmbedding { channels } => {
             vec![filled(format!("{name}.weight"), TensorRole::Weight, &[channels, 8, 8], 0.0)]
         }
@@ -67,7 +74,7 @@ pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
         Op::Attention { heads, .. } => {
             vec![filled(format!("{name}.position_bias"), TensorRole::PositionBias, &[heads, 64, 64], 0.0)]
         }
-        Op::Join { squeeze: None, .. } | Op::Flatten { .. } => Vec::new(),
+        Op::Join { squeeze: None, .. } | Op::Flatten { .. } | Op::ExpandPolicy => Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ mod layers;
 mod library;
 mod metadata;
 mod model;
+mod nnue;
 mod nodes;
 mod proto;
 mod transformer;

@@ -28,6 +28,8 @@ pub fn presets() -> Vec<Preset> {
         dlchess(),
         transformer("transformer-4x128", "squares as tokens, about the cost of dc0-4x96", [4, 128, 4]),
         transformer("transformer-8x256", "squares as tokens, for one large GPU", [8, 256, 8]),
+        nnue("nnue-128", "the smallest and fastest net for CPUs", 128),
+        nnue("nnue-256", "for CPUs: about half a million positions a second on one core", 256),
     ]
 }
 
@@ -60,6 +62,12 @@ fn dlchess() -> Preset {
     let encoding = EncodingName::Dlchess;
     let spec = NetworkSpec { encoding, tower, policy_head, value_head, ..NetworkSpec::default() };
     Preset { name: "dlchess", about: "5×64 with a scalar value, as in mcfarljm/dlchess", spec }
+}
+
+fn nnue(name: &'static str, about: &'static str, filters: u32) -> Preset {
+    let tower = TowerSpec { kind: Tower::Nnue, filters, ..TowerSpec::default() };
+    let value_head = ValueHeadSpec { hidden: 32, ..ValueHeadSpec::default() };
+    Preset { name, about, spec: NetworkSpec { tower, value_head, ..NetworkSpec::default() } }
 }
 
 fn transformer(name: &'static str, about: &'static str, [blocks, filters, heads]: [u32; 3]) -> Preset {

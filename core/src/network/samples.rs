@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::{
-    Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
     PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
@@ -33,7 +33,7 @@ pub(super) fn trained_weights(spec: &NetworkSpec) -> Weights {
         };
         tensor.data.iter_mut().for_each(|value| *value = stream.random_range(low..high));
     }
-    for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
+    for name in ["policy.conv2.weight", "policy.dense.weight", "policy.moves.weight", "value.dense2.weight"] {
         let tensor = weights.get_mut(name).into_iter();
         tensor.flat_map(|tensor| &mut tensor.data).for_each(|value| *value *= 5.0);
     }
@@ -53,13 +53,19 @@ pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
 
 /// Small nets with every tower, activation, norm and head, in the combinations that may interact.
 pub(super) fn all_kinds() -> Vec<NetworkSpec> {
+    let small =
+        |kind, activation| TowerSpec { kind, blocks: 2, filters: 24, activation, ..TowerSpec::default() };
+    let nnue = |accumulator| TowerSpec { accumulator, filters: 64, ..small(Tower::Nnue, Activation::Relu) };
     let towers = [
-        (Tower::SeResnet, Activation::Relu, NormKind::Rms),
-        (Tower::SeResnet, Activation::Mish, NormKind::Rms),
-        (Tower::Resnet, Activation::Swish, NormKind::Rms),
-        (Tower::Resnet, Activation::Relu, NormKind::Rms),
-        (Tower::Transformer, Activation::Mish, NormKind::Rms),
-        (Tower::Transformer, Activation::Swish, NormKind::Layer),
+        small(Tower::SeResnet, Activation::Relu),
+        small(Tower::SeResnet, Activation::Mish),
+        small(Tower::Resnet, Activation::Swish),
+        small(Tower::Resnet, Activation::Relu),
+        nnue(Accumulator::Pairwise),
+        nnue(Accumulator::Clipped),
+        nnue(Accumulator::Squared),
+        small(Tower::Transformer, Activation::Mish),
+        TowerSpec { norm: NormKind::Layer, ..small(Tower::Transformer, Activation::Swish) },
     ];
     let heads = [
         (PolicyHead::Conv, ValueHead::Wdl, false),
@@ -67,10 +73,10 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
         (PolicyHead::Dense, ValueHead::Wdl, true),
         (PolicyHead::Dense, ValueHead::Scalar, false),
     ];
-    let pairs = towers.iter().flat_map(|tower| heads.iter().map(move |head| (*tower, *head)));
+    let pairs = towers.iter().flat_map(|tower| heads.iter().map(move |head| (tower.clone(), *head)));
     pairs
-        .map(|((kind, activation, norm), (policy, value, moves_left))| NetworkSpec {
-            tower: TowerSpec { kind, blocks: 2, filters: 24, activation, norm, ..TowerSpec::default() },
+        .map(|(tower, (policy, value, moves_left))| NetworkSpec {
+            tower,
             policy_head: PolicyHeadSpec {
                 kind: policy,
                 kernel: if policy == PolicyHead::Conv && moves_left { 3 } else { 1 },

@@ -13,6 +13,21 @@ param_enum! {
         /// Squares as tokens: attention with a learned bias for each pair of squares, then a feed-forward part, both with
         /// pre-normalisation (Vaswani et al. 2017; Xiong et al. 2020; Monroe & Chalmers 2024 for chess).
         Transformer = "transformer",
+        /// An efficiently updated net (NNUE; Nasu 2018): one wide layer over the pieces on their squares, seen from both sides with the
+        /// same weights, and then the heads' dense layers. It reads the twelve planes of pieces alone, and plays by integers on the CPU.
+        Nnue = "nnue",
+    }
+}
+
+param_enum! {
+    /// What an `nnue` makes of its first layer's outputs, all clipped to [0, 1].
+    pub enum Accumulator {
+        /// The products of the first half with the second half, on each side, as Stockfish does since version 15: half as many outputs.
+        Pairwise = "pairwise",
+        /// As they are.
+        Clipped = "clipped",
+        /// Their squares.
+        Squared = "squared",
     }
 }
 
@@ -63,9 +78,10 @@ params! {
     pub struct TowerSpec {
         /// The kind of block.
         kind: Tower = Tower::SeResnet;
-        /// Blocks; the cost is proportional to their number.
+        /// Blocks; the cost is proportional to their number. An `nnue` has none.
         blocks: u32 = 6, in 0..=256;
-        /// Channels of every convolution; the cost grows with the square.
+        /// Channels of every convolution; the cost grows with the square. In an `nnue`, the outputs of its first layer on each side, a
+        /// multiple of 64.
         filters: u32 = 128, in 1..=4096;
         /// Squeeze-and-excitation squeezes to `filters / se_ratio` channels, at least 1.
         se_ratio: u32 = 4, in 1..=64;
@@ -77,12 +93,14 @@ params! {
         feed_forward: u32 = 2, in 1..=16;
         /// The normalisation of a `transformer`.
         norm: NormKind = NormKind::Rms;
+        /// What an `nnue` makes of its first layer's outputs.
+        accumulator: Accumulator = Accumulator::Pairwise;
     }
     check check_tower;
 }
 
 params! {
-    /// The policy head.
+    /// The policy head. That of an `nnue` is always one dense layer to the 1858 moves that exist, and these parameters do not matter.
     pub struct PolicyHeadSpec {
         /// The kind of head.
         kind: PolicyHead = PolicyHead::Conv;
@@ -100,7 +118,7 @@ params! {
     pub struct ValueHeadSpec {
         /// The kind of head.
         kind: ValueHead = ValueHead::Wdl;
-        /// Channels of its 1×1 convolution.
+        /// Channels of its 1×1 convolution; an `nnue` has none.
         filters: u32 = 32, in 1..=1024;
         /// Width of its hidden dense layer.
         hidden: u32 = 256, in 1..=8192;
@@ -111,7 +129,7 @@ params! {
     /// The head that predicts the plies left in the game: 1×1 convolution, batch norm, activation, dense, activation, dense to
     /// one number, as in Leela's nets.
     pub struct MovesLeftHeadSpec {
-        /// Channels of its 1×1 convolution.
+        /// Channels of its 1×1 convolution; an `nnue` has none.
         filters: u32 = 8, in 1..=1024;
         /// Width of its hidden dense layer.
         hidden: u32 = 128, in 1..=8192;
@@ -158,12 +176,30 @@ params! {
     check check_input;
 }
 
+impl TowerSpec {
+    /// Its size for people: `6×128` for blocks and filters, or the width of an `nnue`'s first layer.
+    pub fn size(&self) -> String {
+        match self.kind {
+            Tower::Nnue => self.filters.to_string(),
+            Tower::SeResnet | Tower::Resnet | Tower::Transformer => {
+                format!("{}×{}", self.blocks, self.filters)
+            }
+        }
+    }
+}
+
 fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
     let field = |error: &EncodingError| match error {
         EncodingError::History { .. } => "history",
         EncodingError::Orientation { .. } => "orientation",
     };
-    spec.try_input().err().map(|error| (field(&error), error.to_string())).into_iter().collect()
+    match spec.try_input() {
+        Err(error) => vec![(field(&error), error.to_string())],
+        Ok(input) if spec.tower.kind == Tower::Nnue && input.orientation() != Orientation::SideToMove => {
+            vec![("orientation", "an nnue sees the board from both sides; use `side_to_move`".to_owned())]
+        }
+        Ok(_) => Vec::new(),
+    }
 }
 
 impl NetworkSpec {
@@ -201,7 +237,13 @@ fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, Strin
 }
 
 fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
-    let TowerSpec { kind, filters, heads, .. } = *tower;
+    let TowerSpec { kind, filters, heads, activation, .. } = *tower;
+    if kind == Tower::Nnue && activation != Activation::Relu {
+        return vec![("activation", format!("the heads of an nnue use relu, got {}", activation.name()))];
+    }
+    if kind == Tower::Nnue && !filters.is_multiple_of(64) {
+        return vec![("filters", format!("an nnue takes a multiple of 64, got {filters}"))];
+    }
     if kind == Tower::Transformer && !filters.is_multiple_of(heads) {
         let message = format!("{heads} heads cannot share {filters} filters equally");
         return vec![("heads", message)];

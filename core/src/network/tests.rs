@@ -68,6 +68,28 @@ fn every_preset_round_trips_through_parameters() {
 }
 
 #[test]
+fn nnue_counts_match_counts_by_hand() {
+    for (name, width) in [("nnue-128", 128), ("nnue-256", 256)] {
+        let spec = preset(name).expect("exists").spec;
+        // Products of halves: half of the width for each side.
+        let heads = (width * 1858 + 1858) + (width * 32 + 32) + (32 * 3 + 3);
+        assert_eq!(parameter_count(&spec), 768 * width + width + heads);
+        // 32 pieces seen from two sides, then the dense layers.
+        let multiply_adds = 64 * width + width * 1858 + width * 32 + 32 * 3;
+        assert_eq!(Graph::new(&spec).multiply_adds() as usize, multiply_adds);
+    }
+}
+
+#[test]
+fn an_nnue_cannot_grow_what_it_has_not() {
+    let spec = preset("nnue-128").expect("exists").spec;
+    let params =
+        GrowParams { blocks: Some(8), filters: Some(200), value_filters: Some(64), ..GrowParams::default() };
+    let error = params.target(&spec).expect_err("has no blocks").to_string();
+    assert!(error.contains("neither blocks nor value_filters") && error.contains("got 200"), "{error}");
+}
+
+#[test]
 fn impossible_growth_reports_all_problems() {
     let spec = all_kinds().pop().expect("some nets");
     assert_eq!(spec.tower.kind, Tower::Transformer);

@@ -5,13 +5,15 @@ pub mod onnxruntime;
 
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
-use dc0_core::network::{Evaluator, EvaluatorError};
+use dc0_core::network::{Evaluator, EvaluatorError, Tower};
 use thiserror::Error;
 
 pub use calibration::Workload;
@@ -87,7 +89,9 @@ impl BackendRequest<'_> {
         let torch = self.precision.resolved(devices[0]);
         let has_choice = is_cpu && matches!(self.precision, Precision::Auto | Precision::F32);
         let backend = match (self.backend, work) {
-            (Backend::Auto, Some(work)) if has_choice => calibration::faster(work, torch, self.onnxruntime),
+            (Backend::Auto, Some(work)) if has_choice && work.spec.tower.kind != Tower::Nnue => {
+                calibration::faster(work, torch, self.onnxruntime)
+            }
             (Backend::Auto, _) => Backend::Torch,
             (backend, _) => backend,
         };
@@ -171,8 +175,13 @@ impl Evaluators {
         }
     }
 
-    /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor.
+    /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor. Nets of the kind `nnue` are computed
+    /// in integers by dc0 itself, whatever the backend.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        if net.spec.tower.kind == Tower::Nnue {
+            let integers = NnueNet::new(&net.spec, &net.weights);
+            return boxed(integers.map(|net| NnueEvaluator::new(Arc::new(net))));
+        }
         match &self.engine {
             Engine::Torch { precision, .. } => self.make_with_precision(net, *precision),
             Engine::Onnx(library) => {

@@ -44,6 +44,8 @@ impl Writer<'_> {
                 as_plain(self.nodes.add("Add", name, &[&input, &embedding], []))
             }
             Op::Norm { kind, .. } => self.norm(name, input, kind),
+            Op::Accumulate { width, activation } => self.accumulate(name, input, width, activation),
+            Op::ExpandPolicy => self.expand_policy(name, input),
             Op::Attention { channels, heads } => self.attention(name, input, channels, heads),
         };
         self.values.push(output);
@@ -131,7 +133,7 @@ impl Writer<'_> {
     }
 
     /// A dense layer or a 1×1 convolution, on `[…, in]`.
-    fn gemm(&mut self, name: &str, input: &str, filters: &Linear) -> String {
+    pub(super) fn gemm(&mut self, name: &str, input: &str, filters: &Linear) -> String {
         let shape = [filters.weight.shape[0], filters.weight.shape[1]];
         let weight = self.nodes.floats(format!("{name}.weight"), &shape, &filters.weight.data);
         let bias = self.nodes.weights(format!("{name}.bias"), &filters.bias);

@@ -5,11 +5,11 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::layers::{Attention, Conv, Dense, Norm, SqueezeExcite, activate};
+use super::layers::{Accumulate, Attention, Conv, Dense, Norm, SqueezeExcite, activate, expand_policy};
 use super::transfer::upload;
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 use crate::network::fold::{linear, plain, tensor};
-use crate::network::graph::{Graph, Layer, Op, Shape, ValueId};
+use crate::network::graph::{Graph, Layer, Op, Shape, ValueId, move_sources};
 use crate::network::{Activation, WeightTensor, Weights};
 
 /// The heads' outputs for `B` positions, still on the device.
@@ -53,6 +53,9 @@ enum PreparedOp {
     Add(Tensor),
     Norm(Norm),
     Attention(Attention),
+    Accumulate(Accumulate),
+    /// The index of each output among the possible moves, in the order of [`policy_offset`].
+    ExpandPolicy(Tensor),
 }
 
 impl Inference {
@@ -140,6 +143,8 @@ impl PreparedOp {
             Self::Add(embedding) => inputs[0].f_add(embedding),
             Self::Norm(norm) => norm.run(inputs[0]),
             Self::Attention(attention) => attention.run(inputs[0]),
+            Self::Accumulate(accumulate) => accumulate.run(inputs[0]),
+            Self::ExpandPolicy(sources) => expand_policy(inputs[0], sources),
         }
     }
 }
@@ -174,6 +179,15 @@ impl Builder<'_> {
             Op::PositionEmbedding { channels } => {
                 let board = self.tensor_of(layer, "weight")?.f_reshape([channels as i64, 64])?;
                 PreparedOp::Add(board.f_t_copy()?.f_to_kind(kind)?)
+            }
+            Op::Accumulate { activation, .. } => {
+                let linear = linear(weights, layer);
+                PreparedOp::Accumulate(Accumulate::new(&linear, activation, kind, device)?)
+            }
+            Op::ExpandPolicy => {
+                let sources = Tensor::f_from_slice(&move_sources())?;
+                let by_squares = sources.f_reshape([POLICY_PLANES as i64, 64])?.f_t_copy()?;
+                PreparedOp::ExpandPolicy(by_squares.f_flatten(0, -1)?.f_to_device(device)?)
             }
             Op::Norm { kind: norm, .. } => {
                 PreparedOp::Norm(Norm::new(norm, |name| self.tensor_of(layer, name)?.f_to_kind(kind))?)

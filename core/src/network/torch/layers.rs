@@ -5,8 +5,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::fused;
 use super::transfer::upload;
 use crate::network::fold::{Linear, NORM_EPSILON};
-use crate::network::graph::Squeeze;
-use crate::network::{Activation, NormKind};
+use crate::network::graph::{IMPOSSIBLE_LOGIT, PIECE_SQUARES, Squeeze};
+use crate::network::{Accumulator, Activation, NormKind};
 
 /// Applies an activation in place.
 pub(super) fn activate(mut tensor: Tensor, activation: Option<Activation>) -> Result<Tensor, TchError> {
@@ -15,6 +15,64 @@ pub(super) fn activate(mut tensor: Tensor, activation: Option<Activation>) -> Re
         Some(Activation::Relu) => tensor.f_relu_(),
         Some(Activation::Mish) => tensor.f_mish_(),
         Some(Activation::Swish) => tensor.f_silu_(),
+    }
+}
+
+/// The weight of an nnue's first layer `[W, 768]` with its inputs in the order in which the other side sees them.
+pub(super) fn seen_from_the_other_side(weight: &Tensor) -> Result<Tensor, TchError> {
+    // Sides, kinds of pieces, ranks, files.
+    weight.f_reshape([-1, 2, 6, 8, 8])?.f_flip([1, 3])?.f_reshape([-1, PIECE_SQUARES as i64])
+}
+
+/// What an nnue makes of the sums of both sides, `[B, 2W]`.
+pub(super) fn accumulated(sums: &Tensor, activation: Accumulator) -> Result<Tensor, TchError> {
+    let clipped = sums.f_clamp(0.0, 1.0)?;
+    match activation {
+        Accumulator::Clipped => Ok(clipped),
+        Accumulator::Squared => clipped.f_square(),
+        Accumulator::Pairwise => {
+            let rows = clipped.size()[0];
+            let halves = clipped.f_reshape([rows, 2, 2, -1])?;
+            let products = halves.f_select(2, 0)?.f_mul(&halves.f_select(2, 1)?)?;
+            products.f_reshape([rows, -1])
+        }
+    }
+}
+
+/// Logits of the possible moves at their policy indices, `[B, 1858]` to `[B, 4672]`; `sources` is as [`move_sources`](crate::network::graph::move_sources).
+pub(super) fn expand_policy(possible: &Tensor, sources: &Tensor) -> Result<Tensor, TchError> {
+    let padded = possible.f_pad([0i64, 1].as_slice(), "constant", f64::from(IMPOSSIBLE_LOGIT))?;
+    padded.f_index_select(1, sources)
+}
+
+/// The first layer of an nnue.
+#[derive(Debug)]
+pub(super) struct Accumulate {
+    /// `[768, 2W]`, in 32-bit floats: rounding to 16 bits would show in sums of thirty numbers.
+    weight: Tensor,
+    bias: Tensor,
+    kind: Kind,
+    activation: Accumulator,
+}
+
+impl Accumulate {
+    pub(super) fn new(
+        linear: &Linear,
+        activation: Accumulator,
+        kind: Kind,
+        device: Device,
+    ) -> Result<Self, TchError> {
+        let (weight, bias) = (upload(&linear.weight, device)?, upload(&linear.bias, device)?);
+        let both = Tensor::f_cat(&[&weight, &seen_from_the_other_side(&weight)?], 0)?;
+        Ok(Self { weight: both.f_t_copy()?, bias: Tensor::f_cat(&[&bias, &bias], 0)?, kind, activation })
+    }
+
+    /// `[B, 64, P]` to `[B, outputs]`.
+    pub(super) fn run(&self, squares: &Tensor) -> Result<Tensor, TchError> {
+        let pieces = squares.f_narrow(2, 0, 12)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
+        let pieces = pieces.f_reshape([-1, PIECE_SQUARES as i64])?;
+        let sums = self.bias.f_addmm(&pieces, &self.weight)?;
+        accumulated(&sums, self.activation)?.f_to_kind(self.kind)
     }
 }
 

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::TorchError;
-use super::layers::{Attention, Norm, activate};
+use super::layers::{Attention, Norm, accumulated, activate, expand_policy, seen_from_the_other_side};
 use super::transfer::{download, upload};
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
-use crate::network::graph::{AuxiliaryHeads, Graph, Layer, Op, Squeeze, ValueId};
-use crate::network::{NetworkSpec, Weights, check_against, layout};
+use crate::network::graph::{
+    AuxiliaryHeads, Graph, Layer, Op, PIECE_SQUARES, Squeeze, ValueId, move_sources,
+};
+use crate::network::{Accumulator, NetworkSpec, Weights, check_against, layout};
 
 /// The statistics that batch norm uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,6 +124,11 @@ impl Net {
             }
             Op::Flatten { .. } => input.f_flatten(1, -1),
             Op::Dense { activation, .. } => activate(self.dense(input, name)?, activation),
+            Op::Accumulate { activation, .. } => self.accumulate(input, name, activation),
+            Op::ExpandPolicy => {
+                let sources = Tensor::f_from_slice(&move_sources())?.f_to_device(input.device())?;
+                expand_policy(input, &sources)
+            }
             Op::PositionEmbedding { .. } => input.f_add(self.part(name, "weight")),
             Op::Norm { kind, .. } => {
                 let norm = Norm::new(kind, |part| Ok(self.part(name, part).shallow_clone()))?;
@@ -132,6 +139,15 @@ impl Net {
                 on_squares(input, |squares| Attention { heads: heads as i64, bias }.run(squares))
             }
         }
+    }
+
+    /// `[B, P, 8, 8]` to the outputs of both sides.
+    fn accumulate(&self, input: &Tensor, layer: &str, activation: Accumulator) -> Result<Tensor, TchError> {
+        let pieces = input.f_narrow(1, 0, 12)?.f_reshape([-1, PIECE_SQUARES as i64])?;
+        let (weight, bias) = (self.part(layer, "weight"), Some(self.part(layer, "bias")));
+        let own = pieces.f_linear(weight, bias)?;
+        let other = pieces.f_linear(&seen_from_the_other_side(weight)?, bias)?;
+        accumulated(&Tensor::f_cat(&[own, other], 1)?, activation)
     }
 
     /// Hu et al. 2018, section 3; `[B, C, 8, 8]` in and out.

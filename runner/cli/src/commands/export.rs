@@ -125,10 +125,9 @@ pub(crate) fn lines_of(model: &OnnxModel) -> Vec<String> {
 fn described(spec: &NetworkSpec) -> String {
     let tower = &spec.tower;
     format!(
-        "{} {}x{}, {} parameters, {} multiply-adds an evaluation, encoding {} ({})",
+        "{} {}, {} parameters, {} multiply-adds an evaluation, encoding {} ({})",
         tower.kind.name(),
-        tower.blocks,
-        tower.filters,
+        tower.size(),
         parameter_count(spec),
         Graph::new(spec).multiply_adds(),
         spec.encoding.name(),

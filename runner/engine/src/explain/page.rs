@@ -41,11 +41,10 @@ fn escaped(text: &str) -> String {
 fn about(study: &Study) -> String {
     let (tower, parameters) = (&study.spec.tower, amount(parameter_count(&study.spec) as f64));
     format!(
-        "Net: {} ({} {}×{}, {parameters} parameters). Search: {} simulations",
+        "Net: {} ({} {}, {parameters} parameters). Search: {} simulations",
         study.name,
         tower.kind.name(),
-        tower.blocks,
-        tower.filters,
+        tower.size(),
         study.params.search.simulations
     )
 }

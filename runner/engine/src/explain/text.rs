@@ -56,7 +56,7 @@ fn beside(study: &Study) -> Vec<String> {
         position.fen(),
         String::new(),
         format!("net     {}", study.name),
-        format!("        {} {}×{}, {parameters} parameters", tower.kind.name(), tower.blocks, tower.filters),
+        format!("        {} {}, {parameters} parameters", tower.kind.name(), tower.size()),
         format!("search  {} simulations by {}", search.simulations, search.root.rule.title()),
     ]
 }

@@ -111,10 +111,7 @@ pub(crate) fn figures(summary: &Value, weights: &str) -> String {
 pub(crate) fn described(spec: &NetworkSpec) -> String {
     let (tower, giga) = (&spec.tower, 2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9);
     let (kind, parameters) = (tower.kind.name(), amount(parameter_count(spec) as f64));
-    format!(
-        "{}×{} {kind}, {parameters} parameters, {giga:.3} GFLOP an evaluation",
-        tower.blocks, tower.filters
-    )
+    format!("{} {kind}, {parameters} parameters, {giga:.3} GFLOP an evaluation", tower.size())
 }
 
 /// The estimate of a net made without training: only its files are written.

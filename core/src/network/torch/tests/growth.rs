@@ -23,20 +23,25 @@ fn evaluate(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
 fn grown_nets_have_the_same_outputs() {
     for spec in all_kinds() {
         let is_transformer = spec.tower.kind == Tower::Transformer;
+        let is_nnue = spec.tower.kind == Tower::Nnue;
         let is_relu = spec.tower.activation == Activation::Relu;
         let weights = trained_weights(&spec);
         let before = evaluate(&spec, &weights);
-        let wider = GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() };
+        let wider = if is_nnue {
+            GrowParams { filters: Some(192), ..GrowParams::default() }
+        } else {
+            GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() }
+        };
         let reply = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
         let more = [
             GrowParams { value_hidden: Some(24), ..GrowParams::default() },
             GrowParams {
-                blocks: (is_relu || is_transformer).then_some(3),
+                blocks: (!is_nnue && (is_relu || is_transformer)).then_some(3),
                 value_hidden: Some(17),
                 ..GrowParams::default()
             },
             if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
-            GrowParams { auxiliary_heads: Some(reply), value_filters: Some(5), ..GrowParams::default() },
+            GrowParams { auxiliary_heads: Some(reply), value_hidden: Some(19), ..GrowParams::default() },
         ];
         for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
             let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");

@@ -1,0 +1,157 @@
+//! The sums of the first layer for one position, and their update from another.
+
+use super::blocks::{Outputs, Sums};
+use super::pieces::{Inputs, Pieces, distance, turned};
+use crate::network::Accumulator;
+
+/// 1.0 in the first layer's integers: weights, biases and sums.
+pub(super) const ONE: i16 = 255;
+
+/// What 1 stands for in a product of two clipped sums.
+const PRODUCT_UNIT: f32 = 512.0 / (ONE as f32 * ONE as f32);
+
+/// What 1 stands for in a clipped sum.
+const SUM_UNIT: f32 = 2.0 / ONE as f32;
+
+/// Blocks that are updated together, to stay in registers.
+const TILE: usize = 4;
+
+/// The first layer in integers.
+#[derive(Debug, Clone)]
+pub(super) struct FirstLayer {
+    /// `[768, W]`.
+    pub(super) weights: Vec<Sums>,
+    /// `[W]`.
+    pub(super) bias: Vec<Sums>,
+    pub(super) activation: Accumulator,
+}
+
+/// The sums for a position, seen from both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Accumulated {
+    pieces: Pieces,
+    /// `[2, W]`, those of the side to move first.
+    sums: Vec<Sums>,
+}
+
+impl FirstLayer {
+    /// What 1 stands for in an output.
+    pub(super) fn unit(&self) -> f32 {
+        match self.activation {
+            Accumulator::Pairwise | Accumulator::Squared => PRODUCT_UNIT,
+            Accumulator::Clipped => SUM_UNIT,
+        }
+    }
+
+    /// The sums for the empty board.
+    pub(super) fn empty(&self) -> Accumulated {
+        Accumulated { pieces: [0; 12], sums: [self.bias.as_slice(), &self.bias].concat() }
+    }
+
+    /// Changes sums to those of another position: from what they are, from what they are as the opponent sees them, or from nothing,
+    /// whatever is the least work.
+    #[inline(always)]
+    pub(super) fn update(&self, sums: &mut Accumulated, pieces: &Pieces) {
+        let as_opponent = turned(&sums.pieces);
+        let (same, turn) = (distance(&sums.pieces, pieces), distance(&as_opponent, pieces));
+        let afresh = distance(&[0; 12], pieces);
+        let (own, other) = sums.sums.split_at_mut(self.bias.len());
+        let mut known = sums.pieces;
+        if afresh <= same.min(turn) {
+            own.copy_from_slice(&self.bias);
+            other.copy_from_slice(&self.bias);
+            known = [0; 12];
+        } else if turn < same {
+            own.swap_with_slice(other);
+            known = as_opponent;
+        }
+        let removed = Inputs::missing(&known, pieces);
+        let added = Inputs::missing(pieces, &known);
+        self.apply(own, removed.seen_by(0), added.seen_by(0));
+        self.apply(other, removed.seen_by(1), added.seen_by(1));
+        sums.pieces = *pieces;
+    }
+
+    /// Takes away and adds the weights of inputs, a tile at a time.
+    #[inline(always)]
+    fn apply(&self, sums: &mut [Sums], removed: &[u16], added: &[u16]) {
+        let width = sums.len();
+        let mut first = 0;
+        while first < width {
+            let last = (first + TILE).min(width);
+            let tile = &mut sums[first..last];
+            let mut local = [Sums([0; 32]); TILE];
+            local[..tile.len()].copy_from_slice(tile);
+            for input in removed {
+                let row = usize::from(*input) * width;
+                for (sums, weights) in local.iter_mut().zip(&self.weights[row + first..row + last]) {
+                    for (sum, weight) in sums.0.iter_mut().zip(&weights.0) {
+                        *sum = sum.wrapping_sub(*weight);
+                    }
+                }
+            }
+            for input in added {
+                let row = usize::from(*input) * width;
+                for (sums, weights) in local.iter_mut().zip(&self.weights[row + first..row + last]) {
+                    for (sum, weight) in sums.0.iter_mut().zip(&weights.0) {
+                        *sum = sum.wrapping_add(*weight);
+                    }
+                }
+            }
+            tile.copy_from_slice(&local[..tile.len()]);
+            first = last;
+        }
+    }
+
+    /// Outputs of both sides together.
+    pub(super) fn width(&self) -> usize {
+        self.activation.outputs(self.bias.len() * 32)
+    }
+
+    /// The layer's outputs for both sides, those of the side to move first.
+    #[inline(always)]
+    pub(super) fn outputs(&self, accumulated: &Accumulated, outputs: &mut [Outputs]) {
+        let width = self.bias.len();
+        let (own, other) = accumulated.sums.split_at(width);
+        self.activate(own, outputs, 0);
+        self.activate(other, outputs, self.width() / 64);
+    }
+
+    /// Fills half blocks of outputs from the `first` one on.
+    #[inline(always)]
+    fn activate(&self, side: &[Sums], outputs: &mut [Outputs], first: usize) {
+        let count = self.width() / 64;
+        let second_factors = match self.activation {
+            Accumulator::Pairwise => count,
+            Accumulator::Clipped | Accumulator::Squared => 0,
+        };
+        for number in 0..count {
+            let (one, other) = (&side[number], &side[second_factors + number]);
+            let half = first + number;
+            let out = &mut outputs[half / 2].0[half % 2 * 32..][..32];
+            if self.activation == Accumulator::Clipped {
+                for (out, sum) in out.iter_mut().zip(&one.0) {
+                    *out = halved(*sum);
+                }
+            } else {
+                for (index, out) in out.iter_mut().enumerate() {
+                    *out = product(one.0[index], other.0[index]);
+                }
+            }
+        }
+    }
+}
+
+/// Both clipped to [0, 1] and multiplied, in units of [`PRODUCT_UNIT`].
+#[inline(always)]
+fn product(first: i16, second: i16) -> u8 {
+    let (first, second) = (first.clamp(0, ONE) as u16, second.clamp(0, ONE) as u16);
+    // 255² and the 256 that rounds to the nearest fit into 16 bits.
+    ((first * second + 256) >> 9) as u8
+}
+
+/// Clipped to [0, 1], in units of [`SUM_UNIT`].
+#[inline(always)]
+fn halved(sum: i16) -> u8 {
+    ((sum.clamp(0, ONE) + 1) >> 1) as u8
+}

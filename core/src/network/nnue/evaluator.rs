@@ -1,0 +1,157 @@
+//! A net in integers as an [`Evaluator`].
+
+use std::sync::Arc;
+
+use super::accumulator::Accumulated;
+use super::blocks::Outputs;
+use super::exponential::{softmax, tanh};
+#[cfg(target_arch = "x86_64")]
+use super::instructions::{Avx2, Avx512};
+use super::instructions::{Baseline, Instructions, Set};
+use super::net::{Head, NnueNet};
+use crate::encoding::{Encoding, PolicyIndex};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, ValueHead, Wdl, moves_left};
+
+/// Evaluates the rows of batches one after the other on one thread. Each row's sums are updated from those of the row at the same
+/// place in the batch before, which is most often of the same game. The evaluations do not depend on it.
+#[derive(Debug)]
+pub struct NnueEvaluator {
+    net: Arc<NnueNet>,
+    instructions: Instructions,
+    rows: Vec<Accumulated>,
+    scratch: Scratch,
+}
+
+/// Memory for one row.
+#[derive(Debug)]
+struct Scratch {
+    outputs: Vec<Outputs>,
+    hidden: Vec<f32>,
+    value: Vec<f32>,
+    moves_left: f32,
+}
+
+impl NnueEvaluator {
+    /// An evaluator with the processor's fastest instructions.
+    pub fn new(net: Arc<NnueNet>) -> Self {
+        Self::with_instructions(net, Instructions::fastest())
+    }
+
+    /// An evaluator with other instructions, to compare them; the fastest ones if the processor lacks these.
+    pub fn with_instructions(net: Arc<NnueNet>, instructions: Instructions) -> Self {
+        let has_them = Instructions::available().contains(&instructions);
+        let instructions = if has_them { instructions } else { Instructions::fastest() };
+        let scratch = Scratch::new(&net);
+        Self { net, instructions, rows: Vec::new(), scratch }
+    }
+
+    #[inline(always)]
+    fn rows<S: Set>(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let planes = self.net.encoding.binary_count();
+        for (row, known) in self.rows[..batch.len()].iter_mut().enumerate() {
+            let pieces = batch.binary[row * planes..].first_chunk();
+            let pieces = pieces.expect("an nnue's encoding begins with the pieces");
+            self.net.first.update(known, pieces);
+            let legal = batch.legal_range(row);
+            let policy = &mut out.policy[legal.clone()];
+            let is_finite = self.scratch.evaluate::<S>(&self.net, known, &batch.legal[legal], policy);
+            let wdl = result_of(self.net.value_head, &mut self.scratch.value).filter(|_| is_finite);
+            out.wdl.push(wdl.ok_or(EvaluatorError::NotFinite { row })?);
+            if self.net.moves_left.is_some() {
+                let plies = moves_left(self.scratch.moves_left).ok_or(EvaluatorError::NotFinite { row })?;
+                out.moves_left.push(plies);
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn rows_by_avx2(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.rows::<Avx2>(batch, out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,popcnt,avx512f,avx512bw,avx512vl,avx512vnni")]
+    fn rows_by_avx512(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.rows::<Avx512>(batch, out)
+    }
+}
+
+impl Scratch {
+    fn new(net: &NnueNet) -> Self {
+        let hidden = |head: &Head| head.hidden.outputs();
+        let widest = hidden(&net.value).max(net.moves_left.as_ref().map_or(0, hidden));
+        Self {
+            outputs: vec![Outputs::ZERO; net.first.width() / 64],
+            hidden: vec![0.0; widest],
+            value: vec![0.0; net.value.last.outputs()],
+            moves_left: 0.0,
+        }
+    }
+
+    /// Computes the heads of a position; returns whether its policy is finite.
+    #[inline(always)]
+    fn evaluate<S: Set>(
+        &mut self,
+        net: &NnueNet,
+        sums: &Accumulated,
+        legal: &[PolicyIndex],
+        policy: &mut [f32],
+    ) -> bool {
+        net.first.outputs(sums, &mut self.outputs);
+        for (logit, index) in policy.iter_mut().zip(legal) {
+            let number = net.moves[usize::from(index.get())];
+            *logit = net.policy.output::<S>(usize::from(number), &self.outputs);
+        }
+        run::<S>(&net.value, &self.outputs, &mut self.hidden, &mut self.value);
+        if let Some(head) = &net.moves_left {
+            run::<S>(head, &self.outputs, &mut self.hidden, std::slice::from_mut(&mut self.moves_left));
+        }
+        softmax(policy)
+    }
+}
+
+#[inline(always)]
+fn run<S: Set>(head: &Head, inputs: &[Outputs], hidden: &mut [f32], last: &mut [f32]) {
+    let hidden = &mut hidden[..head.hidden.outputs()];
+    for (output, value) in hidden.iter_mut().enumerate() {
+        *value = head.hidden.output::<S>(output, inputs).max(0.0);
+    }
+    head.last.run(hidden, last);
+}
+
+/// As [`expected_result`](crate::network::expected_result), with exponentials that are the same on every machine.
+#[inline(always)]
+fn result_of(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
+    match (head, &mut *outputs) {
+        (ValueHead::Wdl, _) => {
+            softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })
+        }
+        (ValueHead::Scalar, [number, ..]) if number.is_finite() => Some(Wdl::from_value(tanh(*number), 0.0)),
+        (ValueHead::Scalar, _) => None,
+    }
+}
+
+impl Evaluator for NnueEvaluator {
+    fn encoding(&self) -> &Encoding {
+        &self.net.encoding
+    }
+
+    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        out.clear();
+        out.policy.resize(batch.legal.len(), 0.0);
+        let missing = batch.len().saturating_sub(self.rows.len());
+        self.rows.extend((0..missing).map(|_| self.net.first.empty()));
+        match self.instructions {
+            // SAFETY: the processor has the instructions, which `with_instructions` has checked.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { self.rows_by_avx2(batch, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => unsafe { self.rows_by_avx512(batch, out) },
+            _ => self.rows::<Baseline>(batch, out),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Exponentials that are the same on every machine, which those of a system's library need not be.
+
+/// Added to a float below 2²² and taken away again, it rounds to an integer, whose bits are the last of the sum.
+const ROUNDING: f32 = 12_582_912.0;
+
+/// eˣ for x in [−87, 0], with an error below 10⁻⁵ of it; 0 below that. NaN stays NaN.
+#[inline(always)]
+pub(super) fn exp(x: f32) -> f32 {
+    /// ln(2)ᵏ / k! for k from 7 to 0: the series of 2ˣ, most precise in [−½, ½].
+    const SERIES: [f32; 8] = [
+        1.525_273_4e-5,
+        1.540_353e-4,
+        1.333_355_8e-3,
+        9.618_129e-3,
+        5.550_411e-2,
+        0.240_226_5,
+        std::f32::consts::LN_2,
+        1.0,
+    ];
+    let exponent = x.max(-87.0) * std::f32::consts::LOG2_E;
+    let shifted = exponent + ROUNDING;
+    let fraction = exponent - (shifted - ROUNDING);
+    let mut power = 0.0;
+    for term in SERIES {
+        power = power * fraction + term;
+    }
+    let whole = shifted.to_bits().wrapping_sub(ROUNDING.to_bits()).wrapping_add(127) << 23;
+    let value = power * f32::from_bits(whole);
+    if x < -87.0 { 0.0 } else { value }
+}
+
+/// As [`softmax`](crate::network::softmax()).
+#[must_use]
+#[inline(always)]
+pub(super) fn softmax(logits: &mut [f32]) -> bool {
+    let (mut largest, mut is_finite) = (f32::NEG_INFINITY, true);
+    for logit in &*logits {
+        largest = largest.max(*logit);
+        is_finite &= logit.is_finite();
+    }
+    for logit in &mut *logits {
+        *logit = exp(*logit - largest);
+    }
+    let mut sum = 0.0;
+    for exponential in &*logits {
+        sum += exponential;
+    }
+    for exponential in logits {
+        *exponential /= sum;
+    }
+    is_finite
+}
+
+/// tanh x = (1 − e^(−2|x|)) / (1 + e^(−2|x|)), with the sign of x.
+pub(super) fn tanh(x: f32) -> f32 {
+    let decay = exp(-2.0 * x.abs());
+    ((1.0 - decay) / (1.0 + decay)).copysign(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exp, softmax, tanh};
+
+    #[test]
+    fn close_to_the_librarys() {
+        for step in 0..87_000 {
+            let x = -0.000_999 * step as f32;
+            let (got, expected) = (f64::from(exp(x)), f64::from(x).exp());
+            assert!((got / expected - 1.0).abs() < 1e-5, "{x}: {got} {expected}");
+            let y = 0.0005 * step as f32 - 20.0;
+            assert!((tanh(y) - y.tanh()).abs() < 1e-6, "{y}");
+        }
+        assert_eq!((exp(0.0), exp(-87.5), exp(f32::NEG_INFINITY)), (1.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn probabilities_sum_to_one_and_broken_logits_are_reported() {
+        let mut logits = [0.0, 3.0_f32.ln(), 0.0];
+        assert!(softmax(&mut logits) && softmax(&mut []));
+        for (got, expected) in logits.iter().zip([0.2, 0.6, 0.2]) {
+            assert!((got - expected).abs() < 1e-6, "{logits:?}");
+        }
+        for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(!softmax(&mut [0.0, broken]), "{broken}");
+        }
+    }
+}

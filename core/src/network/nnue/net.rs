@@ -1,0 +1,120 @@
+//! A net in integers.
+
+use thiserror::Error;
+
+use super::accumulator::{FirstLayer, ONE};
+use super::blocks::Sums;
+use super::dense::{Dense, SmallDense};
+use crate::encoding::Encoding;
+use crate::network::fold::{Linear, plain};
+use crate::network::graph::{Graph, Op, PIECE_SQUARES, move_sources};
+use crate::network::{NetworkSpec, TensorProblems, Tower, ValueHead, Weights, check_against, layout};
+
+/// The most pieces on a board.
+const PIECES: usize = 32;
+
+/// Weights that cannot become integers.
+#[derive(Debug, Error)]
+pub enum NnueError {
+    /// The net is of another kind.
+    #[error("the net's tower is {}; only those of the kind nnue are computed in integers", kind.name())]
+    Kind {
+        /// Its kind.
+        kind: Tower,
+    },
+    /// The tensors are not those of the spec.
+    #[error(transparent)]
+    Tensors(#[from] TensorProblems),
+    /// Sums of the first layer may leave 16 bits.
+    #[error(
+        "output {output} of the first layer may reach {reach:.1}, but 16 bits hold {limit:.1}; the net's weights have diverged, go back \
+         to an earlier checkpoint"
+    )]
+    Range {
+        /// The output.
+        output: usize,
+        /// The largest sum of 32 of its weights and its bias.
+        reach: f32,
+        /// The largest that fits.
+        limit: f32,
+    },
+}
+
+/// An `nnue` in integers, shared by the evaluators of all lanes.
+#[derive(Debug, Clone)]
+pub struct NnueNet {
+    pub(super) encoding: Encoding,
+    pub(super) first: FirstLayer,
+    pub(super) value_head: ValueHead,
+    pub(super) value: Head,
+    pub(super) moves_left: Option<Head>,
+    pub(super) policy: Dense,
+    /// The number of each policy index among the possible moves; `[4672]`.
+    pub(super) moves: Vec<u16>,
+}
+
+/// A hidden layer with relu, and the layer after it.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) hidden: Dense,
+    pub(super) last: SmallDense,
+}
+
+impl NnueNet {
+    /// Rounds a net's weights to integers: 16 bits in the first layer, 8 bits in the dense layers after it.
+    pub fn new(spec: &NetworkSpec, weights: &Weights) -> Result<Self, NnueError> {
+        if spec.tower.kind != Tower::Nnue {
+            return Err(NnueError::Kind { kind: spec.tower.kind });
+        }
+        check_against(weights, &layout(spec))?;
+        let layers = Graph::new(spec).layers;
+        let first = layers.iter().find_map(|layer| match layer.op {
+            Op::Accumulate { activation, .. } => Some((plain(weights, &layer.name), activation)),
+            _ => None,
+        });
+        let (linear, activation) = first.expect("an nnue begins with this layer");
+        check_range(&linear)?;
+        let first = FirstLayer { weights: by_inputs(&linear), bias: rounded(&linear.bias.data), activation };
+        let head = |name: &str| Head {
+            hidden: Dense::new(&plain(weights, &format!("{name}.dense1")), first.unit()),
+            last: SmallDense::new(plain(weights, &format!("{name}.dense2"))),
+        };
+        Ok(Self {
+            encoding: spec.input(),
+            value_head: spec.value_head.kind,
+            value: head("value"),
+            moves_left: spec.moves_left_head.as_ref().map(|_| head("moves_left")),
+            policy: Dense::new(&plain(weights, "policy.moves"), first.unit()),
+            moves: move_sources().into_iter().map(|number| number as u16).collect(),
+            first,
+        })
+    }
+}
+
+/// Checks that no position's sums leave 16 bits.
+fn check_range(linear: &Linear) -> Result<(), NnueError> {
+    let limit = f32::from(i16::MAX) / f32::from(ONE) - 1.0;
+    for (output, row) in linear.weight.data.chunks_exact(PIECE_SQUARES).enumerate() {
+        let mut sizes: Vec<f32> = row.iter().map(|weight| weight.abs()).collect();
+        // NaN comes first.
+        sizes.sort_by(|one, other| other.total_cmp(one));
+        let reach = linear.bias.data[output].abs() + sizes[..PIECES].iter().sum::<f32>();
+        if reach.is_nan() || reach > limit {
+            return Err(NnueError::Range { output, reach, limit });
+        }
+    }
+    Ok(())
+}
+
+fn rounded(values: &[f32]) -> Vec<Sums> {
+    let blocks = values.as_chunks::<32>().0.iter();
+    blocks.map(|block| Sums(block.map(|value| (value * f32::from(ONE)).round() as i16))).collect()
+}
+
+/// `[W, 768]` as `[768, W]`.
+fn by_inputs(linear: &Linear) -> Vec<Sums> {
+    let outputs = linear.bias.data.len();
+    let weight = |input: usize, output: usize| linear.weight.data[output * PIECE_SQUARES + input];
+    let row = |input: usize| (0..outputs).map(|output| weight(input, output)).collect::<Vec<f32>>();
+    (0..PIECE_SQUARES).flat_map(|input| rounded(&row(input))).collect()
+}

@@ -1,0 +1,59 @@
+//! Positions as the squares of each kind of piece, and what changed between two.
+
+use crate::network::graph::seen_from_the_other_side;
+
+/// The squares of each kind of piece, as the first planes of every encoding have them: the side to move's, then its opponent's.
+pub(super) type Pieces = [u64; 12];
+
+/// The same position with the other side to move.
+#[inline(always)]
+pub(super) fn turned(pieces: &Pieces) -> Pieces {
+    let mut turned = [0; 12];
+    for plane in 0..6 {
+        turned[plane] = pieces[plane + 6].swap_bytes();
+        turned[plane + 6] = pieces[plane].swap_bytes();
+    }
+    turned
+}
+
+/// Pieces that are on a square in one position and not in the other.
+#[inline(always)]
+pub(super) fn distance(one: &Pieces, other: &Pieces) -> u32 {
+    let mut count = 0;
+    for plane in 0..12 {
+        count += (one[plane] ^ other[plane]).count_ones();
+    }
+    count
+}
+
+/// At most 32 inputs of the first layer, as each side sees them.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    sides: [[u16; 32]; 2],
+    count: usize,
+}
+
+impl Inputs {
+    /// The pieces of a position that another lacks.
+    #[inline(always)]
+    pub(super) fn missing(pieces: &Pieces, other: &Pieces) -> Self {
+        let mut inputs = Self { sides: [[0; 32]; 2], count: 0 };
+        for plane in 0..12 {
+            let mut squares = pieces[plane] & !other[plane];
+            while squares != 0 {
+                let input = plane * 64 + squares.trailing_zeros() as usize;
+                squares &= squares - 1;
+                inputs.sides[0][inputs.count] = input as u16;
+                inputs.sides[1][inputs.count] = seen_from_the_other_side(input) as u16;
+                inputs.count += 1;
+            }
+        }
+        inputs
+    }
+
+    /// The inputs as the side to move (0) or its opponent (1) sees them.
+    #[inline(always)]
+    pub(super) fn seen_by(&self, side: usize) -> &[u16] {
+        &self.sides[side][..self.count]
+    }
+}

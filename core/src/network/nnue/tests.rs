@@ -1,0 +1,174 @@
+//! Integers against floats, and the properties that searches rely on.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::accumulator::FirstLayer;
+use super::pieces::{Pieces, turned};
+use super::{Instructions, NnueError, NnueEvaluator, NnueNet};
+use crate::board::{Game, Rules};
+use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
+use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, Weights, initial_weights};
+use crate::rng::{Purpose, Seed};
+
+const RULES: Rules = Rules { max_plies: 512 };
+
+fn nnues() -> impl Iterator<Item = NetworkSpec> {
+    all_kinds().into_iter().filter(|spec| spec.tower.kind == Tower::Nnue)
+}
+
+fn net(spec: &NetworkSpec) -> Arc<NnueNet> {
+    Arc::new(NnueNet::new(spec, &trained_weights(spec)).expect("in range"))
+}
+
+fn evaluated(evaluator: &mut NnueEvaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("finite");
+    out
+}
+
+/// Every number of the evaluations, to the bit.
+fn bits(evaluations: &Evaluations) -> Vec<u32> {
+    let wdl = evaluations.wdl.iter().flat_map(|wdl| [wdl.win, wdl.draw, wdl.loss]);
+    let numbers = evaluations.policy.iter().copied().chain(wdl).chain(evaluations.moves_left.iter().copied());
+    numbers.map(f32::to_bits).collect()
+}
+
+fn one(game: &Game) -> Batch {
+    let mut batch = Batch::default();
+    batch.push(&encoding(), game);
+    batch
+}
+
+#[test]
+fn every_set_of_instructions_gives_the_same_bits() {
+    for spec in nnues() {
+        let net = net(&spec);
+        let batch = batch_of(0..60);
+        let of = |instructions| {
+            bits(&evaluated(&mut NnueEvaluator::with_instructions(Arc::clone(&net), instructions), &batch))
+        };
+        let sets = Instructions::available();
+        assert!(sets.contains(&Instructions::fastest()));
+        for instructions in sets {
+            assert_eq!(of(instructions), of(Instructions::Baseline), "{instructions:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rows_evaluation_does_not_depend_on_what_came_before_or_beside_it() {
+    for spec in nnues() {
+        let net = net(&spec);
+        let mut used = NnueEvaluator::new(Arc::clone(&net));
+        for first in [0, 17, 3, 40] {
+            let numbers = first..first + 20;
+            let together = evaluated(&mut used, &batch_of(numbers.clone()));
+            let alone: Vec<Evaluations> = numbers
+                .map(|number| {
+                    evaluated(&mut NnueEvaluator::new(Arc::clone(&net)), &one(&random_game(number)))
+                })
+                .collect();
+            let policies: Vec<f32> = alone.iter().flat_map(|alone| alone.policy.iter().copied()).collect();
+            assert_eq!(together.policy, policies);
+            assert!(together.wdl.iter().zip(&alone).all(|(wdl, alone)| *wdl == alone.wdl[0]));
+        }
+    }
+}
+
+/// The pieces as a list of (plane, square), by looking at each square of the board.
+fn pieces_of(game: &Game) -> Pieces {
+    let mut batch = Batch::default();
+    batch.push(&encoding(), game);
+    *batch.binary.first_chunk().expect("twelve planes")
+}
+
+#[test]
+fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
+    let spec = nnues().next().expect("an nnue");
+    let layer: FirstLayer = net(&spec).first.clone();
+    let mut stream = Seed { run: 1, step: 2 }.stream(0, Purpose::Opening);
+    let (mut game, mut sums) = (Game::initial(), layer.empty());
+    for step in 0..1_000_000 {
+        let moves = game.position().legal_moves();
+        let ends = moves.is_empty() || game.outcome(&RULES).is_some();
+        if ends || game.ply() > 0 && stream.random_bool(0.3) {
+            // Several at once, as a search comes back from a line.
+            let back = stream.random_range(1..=4.min(game.ply()));
+            game.take_back_to(game.ply() - back);
+        } else {
+            game.play_unchecked(moves[stream.random_range(0..moves.len())]);
+        }
+        let pieces = pieces_of(&game);
+        layer.update(&mut sums, &pieces);
+        if step % 8 == 0 {
+            let mut fresh = layer.empty();
+            layer.update(&mut fresh, &pieces);
+            assert_eq!(sums, fresh, "{}", game.position().fen());
+        }
+    }
+}
+
+#[test]
+fn a_turned_position_is_the_same_from_the_other_side() {
+    for game in (0..50).map(random_game) {
+        let pieces = pieces_of(&game);
+        assert_eq!(turned(&turned(&pieces)), pieces);
+        // The second plane of six kinds begins with the opponent's pawns, which it sees coming from the other side.
+        assert_eq!(turned(&pieces)[0], pieces[6].swap_bytes());
+    }
+}
+
+#[test]
+fn only_nnues_with_weights_in_range_become_integers() {
+    let other = spec_of(1, 16);
+    let refused = NnueNet::new(&other, &trained_weights(&other));
+    assert!(matches!(refused, Err(NnueError::Kind { kind: Tower::SeResnet })));
+    let spec = nnues().next().expect("an nnue");
+    let changed = |change: fn(&mut Weights)| {
+        let mut weights = initial_weights(&spec, Seed { run: 1, step: 1 });
+        change(&mut weights);
+        NnueNet::new(&spec, &weights)
+    };
+    assert!(changed(|_| ()).is_ok());
+    let far = changed(|weights| {
+        weights.get_mut("stem.weight").expect("the first layer").data[768 * 5 + 3] = -130.0;
+    });
+    assert!(matches!(far, Err(NnueError::Range { output: 5, .. })));
+    let lacking = changed(|weights| drop(weights.remove("stem.bias")));
+    assert!(matches!(lacking, Err(NnueError::Tensors(_))));
+}
+
+#[cfg(feature = "torch")]
+mod against_floats {
+    use super::{NnueEvaluator, batch_of, evaluated, net, nnues, trained_weights};
+    use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
+    use crate::network::{Evaluations, Evaluator};
+
+    /// The bounds are what rounding costs nets whose weights are as large as those of trained ones, with some room.
+    #[test]
+    fn integers_are_close_to_floats() {
+        for spec in nnues() {
+            let weights = trained_weights(&spec);
+            let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+            let mut floats = TorchEvaluator::new(&spec, &weights, options).expect("builds");
+            let batch = batch_of(0..200);
+            let mut exact = Evaluations::default();
+            floats.evaluate(&batch, &mut exact).expect("finite");
+            let near = evaluated(&mut NnueEvaluator::new(net(&spec)), &batch);
+            let policy = near.policy.iter().zip(&exact.policy).map(|(near, exact)| (near - exact).abs());
+            let policy = policy.fold(0.0, f32::max);
+            let value =
+                near.wdl.iter().zip(&exact.wdl).map(|(near, exact)| (near.value() - exact.value()).abs());
+            let value = value.fold(0.0, f32::max);
+            assert!(policy < 0.03 && value < 0.03, "{spec:?}: policy {policy}, value {value}");
+            assert_eq!(near.moves_left.len(), exact.moves_left.len());
+            let plies =
+                near.moves_left.iter().zip(&exact.moves_left).map(|(near, exact)| (near - exact).abs());
+            assert!(plies.fold(0.0, f32::max) < 1.0);
+            let largest = exact.policy.iter().fold(0.0, |largest: f32, share| largest.max(*share));
+            assert!(largest > 0.1, "a uniform policy tests little");
+        }
+    }
+}
