@@ -18,11 +18,13 @@ mod dense;
 mod evaluator;
 mod exponential;
 mod instructions;
+mod line;
 mod net;
 mod pieces;
 
 pub use evaluator::NnueEvaluator;
 pub use instructions::Instructions;
+pub use line::NnueLine;
 pub use net::{NnueError, NnueNet};
 
 #[cfg(test)]

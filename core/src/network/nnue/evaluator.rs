@@ -24,10 +24,11 @@ pub struct NnueEvaluator {
 
 /// Memory for one row.
 #[derive(Debug)]
-struct Scratch {
+pub(super) struct Scratch {
     outputs: Vec<Outputs>,
     hidden: Vec<f32>,
-    value: Vec<f32>,
+    /// The outputs of the value head.
+    pub(super) value: Vec<f32>,
     moves_left: f32,
 }
 
@@ -79,7 +80,7 @@ impl NnueEvaluator {
 }
 
 impl Scratch {
-    fn new(net: &NnueNet) -> Self {
+    pub(super) fn new(net: &NnueNet) -> Self {
         let hidden = |head: &Head| head.hidden.outputs();
         let widest = hidden(&net.value).max(net.moves_left.as_ref().map_or(0, hidden));
         Self {
@@ -90,7 +91,14 @@ impl Scratch {
         }
     }
 
-    /// Computes the heads of a position; returns whether its policy is finite.
+    /// Computes the value head of a position.
+    #[inline(always)]
+    pub(super) fn evaluate_value<S: Set>(&mut self, net: &NnueNet, sums: &Accumulated) {
+        net.first.outputs(sums, &mut self.outputs);
+        run::<S>(&net.value, &self.outputs, &mut self.hidden, &mut self.value);
+    }
+
+    /// Computes all heads of a position; returns whether its policy is finite.
     #[inline(always)]
     fn evaluate<S: Set>(
         &mut self,
@@ -99,12 +107,11 @@ impl Scratch {
         legal: &[PolicyIndex],
         policy: &mut [f32],
     ) -> bool {
-        net.first.outputs(sums, &mut self.outputs);
+        self.evaluate_value::<S>(net, sums);
         for (logit, index) in policy.iter_mut().zip(legal) {
             let number = net.moves[usize::from(index.get())];
             *logit = net.policy.output::<S>(usize::from(number), &self.outputs);
         }
-        run::<S>(&net.value, &self.outputs, &mut self.hidden, &mut self.value);
         if let Some(head) = &net.moves_left {
             run::<S>(head, &self.outputs, &mut self.hidden, std::slice::from_mut(&mut self.moves_left));
         }
@@ -123,7 +130,7 @@ fn run<S: Set>(head: &Head, inputs: &[Outputs], hidden: &mut [f32], last: &mut [
 
 /// As [`expected_result`](crate::network::expected_result), with exponentials that are the same on every machine.
 #[inline(always)]
-fn result_of(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
+pub(super) fn result_of(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
     match (head, &mut *outputs) {
         (ValueHead::Wdl, _) => {
             softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })

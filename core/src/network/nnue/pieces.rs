@@ -1,9 +1,27 @@
 //! Positions as the squares of each kind of piece, and what changed between two.
 
+use crate::board::{Piece, Position, Side};
 use crate::network::graph::seen_from_the_other_side;
 
 /// The squares of each kind of piece, as the first planes of every encoding have them: the side to move's, then its opponent's.
 pub(super) type Pieces = [u64; 12];
+
+/// The pieces of a position.
+#[inline(always)]
+pub(super) fn of_position(position: &Position) -> Pieces {
+    let own = position.side_to_move();
+    let mut pieces = [0; 12];
+    for (number, kind) in Piece::ALL.into_iter().enumerate() {
+        pieces[number] = position.pieces(own, kind);
+        pieces[number + 6] = position.pieces(own.other(), kind);
+    }
+    if own == Side::Black {
+        for squares in &mut pieces {
+            *squares = squares.swap_bytes();
+        }
+    }
+    pieces
+}
 
 /// The same position with the other side to move.
 #[inline(always)]

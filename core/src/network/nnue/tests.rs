@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::accumulator::FirstLayer;
-use super::pieces::{Pieces, turned};
-use super::{Instructions, NnueError, NnueEvaluator, NnueNet};
+use super::pieces::{Pieces, of_position, turned};
+use super::{Instructions, NnueError, NnueEvaluator, NnueLine, NnueNet};
 use crate::board::{Game, Rules};
 use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
 use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, Weights, initial_weights};
@@ -106,6 +106,21 @@ fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
             let mut fresh = layer.empty();
             layer.update(&mut fresh, &pieces);
             assert_eq!(sums, fresh, "{}", game.position().fen());
+        }
+    }
+}
+
+#[test]
+fn values_along_a_line_are_those_of_batches() {
+    for spec in nnues() {
+        let net = net(&spec);
+        let mut line = NnueLine::new(Arc::clone(&net));
+        for (number, game) in (0..80).map(random_game).enumerate() {
+            let batch = one(&game);
+            let pieces: &Pieces = batch.binary.first_chunk().expect("twelve planes");
+            assert_eq!(of_position(game.position()), *pieces);
+            let expected = evaluated(&mut NnueEvaluator::new(Arc::clone(&net)), &batch).wdl[0];
+            assert_eq!(line.evaluate(number % 7, game.position()), Some(expected));
         }
     }
 }
