@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::chunks::Point;
-use super::params::ImportParams;
-use super::parse::Parsed;
+use super::format::{GameFormat, Parsed, Point};
 use super::stats::ImportStats;
 use crate::store::{GameRow, HeaderRow, PositionRow, RejectRow};
 
@@ -66,8 +64,8 @@ pub(super) struct ParsedChunk {
 }
 
 /// Collects chunks, which arrive in any order.
-pub(super) struct Assembler<'a> {
-    params: &'a ImportParams,
+pub(super) struct Assembler<'a, F> {
+    params: &'a F,
     /// The number of the chunk that comes next.
     expected: u64,
     /// Chunks that arrived before one that comes before them.
@@ -77,15 +75,15 @@ pub(super) struct Assembler<'a> {
     shard: ImportShard,
 }
 
-impl<'a> Assembler<'a> {
-    pub(super) fn new(params: &'a ImportParams, from: Resume) -> Self {
+impl<'a, F: GameFormat> Assembler<'a, F> {
+    pub(super) fn new(params: &'a F, from: Resume) -> Self {
         let shard = ImportShard { index: from.shards, ..ImportShard::default() };
         Self { params, expected: 0, early: BTreeMap::new(), now: from, shard }
     }
 
     /// Whether there are as many games as are wanted.
     pub(super) fn is_full(&self) -> bool {
-        self.params.max_games.is_some_and(|most| self.now.games >= most)
+        self.params.max_games().is_some_and(|most| self.now.games >= most)
     }
 
     /// Adds a chunk, and returns the shards that are whole with it.
@@ -95,7 +93,7 @@ impl<'a> Assembler<'a> {
         while let Some(chunk) = self.early.remove(&self.expected) {
             self.expected += 1;
             self.take(chunk);
-            let is_whole = self.shard.games.len() >= self.params.shard_games as usize
+            let is_whole = self.shard.games.len() >= self.params.shard_games() as usize
                 || self.shard.rejects.len() >= MAX_REJECTS;
             if is_whole {
                 whole.extend(self.close());

@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use super::assembler::{Assembler, ImportShard, ParsedChunk, Resume};
 use super::chunks::Chunks;
-use super::params::ImportParams;
-use super::parse::parse;
-use super::source::{Source, SourceError};
+use super::content::SourceError;
+use super::format::GameFormat;
+use super::source::Source;
 use crate::event::{Cancelled, Event, Observer};
 use crate::poison::IgnorePoison as _;
 
@@ -47,10 +47,10 @@ pub enum ImportError {
 }
 
 /// Everything that determines the rows of an import.
-#[derive(Debug, Clone, Copy)]
-pub struct ImportJob<'a> {
-    /// What is taken.
-    pub params: &'a ImportParams,
+#[derive(Debug)]
+pub struct ImportJob<'a, F> {
+    /// The format, and what is taken.
+    pub params: &'a F,
     /// The files, in order.
     pub sources: &'a [Source],
     /// Where to go on.
@@ -58,26 +58,26 @@ pub struct ImportJob<'a> {
 }
 
 /// What the lanes share.
-struct Shared<'a> {
-    job: ImportJob<'a>,
+struct Shared<'a, F> {
+    job: ImportJob<'a, F>,
     chunks: Mutex<Chunks<'a>>,
-    assembler: Mutex<Assembler<'a>>,
+    assembler: Mutex<Assembler<'a, F>>,
     stopped: AtomicBool,
     keep: &'a KeepImport<'a>,
     observer: &'a dyn Observer,
 }
 
 /// Imports games on some lanes, and passes each shard to `keep`. Progress is counted in megabytes of the files.
-pub fn import(
-    job: ImportJob<'_>,
+pub fn import<F: GameFormat>(
+    job: ImportJob<'_, F>,
     lanes: u32,
     keep: &KeepImport<'_>,
     observer: &dyn Observer,
 ) -> Result<(), ImportError> {
     let shared = Shared {
-        job,
-        chunks: Mutex::new(Chunks::new(job.sources, job.from.at)),
+        chunks: Mutex::new(Chunks::new::<F>(job.sources, job.from.at)),
         assembler: Mutex::new(Assembler::new(job.params, job.from)),
+        job,
         stopped: AtomicBool::new(false),
         keep,
         observer,
@@ -100,7 +100,7 @@ pub fn import(
     last.map_or(Ok(()), |shard| shared.keep(shard))
 }
 
-impl Shared<'_> {
+impl<F: GameFormat> Shared<'_, F> {
     fn lane(&self) -> Result<(), ImportError> {
         while !self.stopped.load(Ordering::Relaxed) {
             self.observer.check()?;
@@ -109,7 +109,7 @@ impl Shared<'_> {
             }
             let Some(chunk) = self.chunks.lock().ignore_poison().next_chunk()? else { break };
             let source = &self.job.sources[chunk.start.source];
-            let games = parse(&chunk, &source.name, self.job.params);
+            let games = self.job.params.parse(&chunk, &source.name);
             let total = self.job.sources.iter().map(|source| source.bytes).sum::<u64>();
             let [done, total] = [chunk.read, total].map(|bytes| bytes.div_ceil(1_000_000));
             self.observer.event(Event::Progress { unit: "MB", done, total });

@@ -1,79 +1,11 @@
-//! PGN files: found out by their content, decompressed, and known by their digest.
+//! Files that are imported: their names in tables, their sizes and their digests.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use thiserror::Error;
-
-use crate::board::{PgnReader, PgnRecord};
-
-/// Decompressed bytes at the start of a file that must look like PGN.
-const PROBED: u64 = 1 << 16;
-
-/// A file that cannot be imported.
-#[derive(Debug, Error)]
-pub enum SourceError {
-    /// It does not exist, or may not be read.
-    #[error("cannot read {}: {cause}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-    /// It is not a file.
-    #[error("{} is a folder; give the PGN files in it, such as {}", file.display(), file.join("*.pgn").display())]
-    Folder {
-        /// The folder.
-        file: PathBuf,
-    },
-    /// It has no content.
-    #[error("{} is empty; expected games as PGN", file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// It is of a format that is not read.
-    #[error("{} is {format}; {advice}", file.display())]
-    Format {
-        /// The file.
-        file: PathBuf,
-        /// The format.
-        format: &'static str,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// It has no games.
-    #[error("{} has no games at its beginning; expected PGN, such as \"1. e4 e5 2. Nf3 1-0\", plain or compressed as .zst or .gz", file.display())]
-    NotPgn {
-        /// The file.
-        file: PathBuf,
-    },
-    /// Its compressed content is cut or damaged.
-    #[error(
-        "{} is cut or damaged: {cause} (after {offset} decompressed bytes); get the file again, and import it under another name",
-        file.display()
-    )]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// Decompressed bytes before the fault.
-        offset: u64,
-        /// The decompressor's message.
-        cause: io::Error,
-    },
-    /// Two files have the same content.
-    #[error("{} and {} have the same content; give one of them", first.display(), second.display())]
-    Twice {
-        /// The first file.
-        first: PathBuf,
-        /// The second.
-        second: PathBuf,
-    },
-}
+use super::content::{Content, SourceError};
+use super::format::{GameFormat, PROBED};
 
 /// A file that is imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,105 +20,11 @@ pub struct Source {
     pub digest: String,
 }
 
-/// The formats of files, by their first bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Plain,
-    Zstd,
-    Gzip,
-    /// One that is not read: its name, and what to do.
-    Other(&'static str, &'static str),
-}
-
-impl Format {
-    fn of(head: &[u8]) -> Self {
-        const UNPACK: &str = "unpack it first";
-        const RECODE: &str = "convert it to UTF-8 first";
-        match head {
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
-            [0x1f, 0x8b, ..] => Self::Gzip,
-            [b'B', b'Z', b'h', ..] => Self::Other("compressed with bzip2", UNPACK),
-            [0xfd, b'7', b'z', b'X', ..] => Self::Other("compressed with xz", UNPACK),
-            [b'P', b'K', 3, 4, ..] => Self::Other("a zip archive", UNPACK),
-            [b'7', b'z', 0xbc, 0xaf, ..] => Self::Other("a 7z archive", UNPACK),
-            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Self::Other("UTF-16", RECODE),
-            _ => Self::Plain,
-        }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted {
-    file: File,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-}
-
-/// The decompressed content of a file.
-pub(super) struct Content {
-    reader: Box<dyn Read + Send>,
-    /// Bytes of the file that were read.
-    read: Arc<AtomicU64>,
-    file: PathBuf,
-    /// Decompressed bytes that were read.
-    offset: u64,
-}
-
-impl Content {
-    fn open(path: &Path) -> Result<Self, SourceError> {
-        let unreadable = |cause| SourceError::Read { file: path.to_owned(), cause };
-        let mut head = Vec::new();
-        File::open(path).map_err(unreadable)?.take(4).read_to_end(&mut head).map_err(unreadable)?;
-        let read = Arc::new(AtomicU64::new(0));
-        let file = Counted { file: File::open(path).map_err(unreadable)?, read: Arc::clone(&read) };
-        let reader: Box<dyn Read + Send> = match Format::of(&head) {
-            Format::Plain => Box::new(file),
-            Format::Zstd => Box::new(zstd::Decoder::new(file).map_err(unreadable)?),
-            Format::Gzip => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(file))),
-            Format::Other(format, advice) => {
-                return Err(SourceError::Format { file: path.to_owned(), format, advice });
-            }
-        };
-        Ok(Self { reader, read, file: path.to_owned(), offset: 0 })
-    }
-
-    /// Reads up to `count` more bytes to the end of a buffer; fewer only at the end of the content.
-    pub(super) fn read_to(&mut self, buffer: &mut Vec<u8>, count: u64) -> Result<u64, SourceError> {
-        let read = self.reader.by_ref().take(count).read_to_end(buffer);
-        let read = read.map_err(|cause| self.damaged(cause))? as u64;
-        self.offset += read;
-        Ok(read)
-    }
-
-    /// Skips bytes, as many as there are.
-    pub(super) fn skip(&mut self, count: u64) -> Result<(), SourceError> {
-        let skipped = io::copy(&mut self.reader.by_ref().take(count), &mut io::sink());
-        self.offset += skipped.map_err(|cause| self.damaged(cause))?;
-        Ok(())
-    }
-
-    /// Bytes of the file that were read so far.
-    pub(super) fn bytes_read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
-    }
-
-    fn damaged(&self, cause: io::Error) -> SourceError {
-        SourceError::Damaged { file: self.file.clone(), offset: self.offset, cause }
-    }
-}
-
 impl Source {
-    /// The files at these paths, each with its digest. Every one is opened and looked at, so that an import does not fail at its
+    /// The files of a format at these paths, each with its digest. Every one is opened and looked at, so that an import does not fail at its
     /// last file for what could be known before.
-    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
-        paths.iter().try_for_each(|path| probe(path))?;
+    pub fn all<F: GameFormat>(paths: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
+        paths.iter().try_for_each(|path| probe::<F>(path))?;
         let mut sources = paths.iter().map(|path| Self::read(path)).collect::<Result<Vec<_>, _>>()?;
         for (index, source) in sources.iter().enumerate() {
             if let Some(first) = sources[..index].iter().find(|first| first.digest == source.digest) {
@@ -218,21 +56,17 @@ impl Source {
     }
 }
 
-/// Checks that a file begins with PGN.
-fn probe(path: &Path) -> Result<(), SourceError> {
+/// Checks that a file begins as the format does.
+fn probe<F: GameFormat>(path: &Path) -> Result<(), SourceError> {
     let file = path.to_owned();
     let found = fs::metadata(path).map_err(|cause| SourceError::Read { file: file.clone(), cause })?;
     if found.is_dir() {
-        return Err(SourceError::Folder { file });
+        return Err(SourceError::Folder { file, such_as: F::SUCH_AS });
     }
     if found.len() == 0 {
-        return Err(SourceError::Empty { file });
+        return Err(SourceError::Empty { file, expected: F::CONTENT });
     }
     let (mut head, mut content) = (Vec::new(), Content::open(path)?);
-    content.read_to(&mut head, PROBED)?;
-    let mut reader = PgnReader::new(&head, 1);
-    let is_game =
-        |record: PgnRecord| record.game.ply() > 0 || record.end.is_some() || !record.tags.is_empty();
-    let has_games = std::iter::from_fn(|| reader.next_game(&|_| true)).any(is_game);
-    if has_games { Ok(()) } else { Err(SourceError::NotPgn { file }) }
+    content.read_to(&mut head, PROBED as u64)?;
+    F::probe(&head, path)
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
-use crate::board::{Adjudication, Ending, Game, GameResult, GameTextError, Move, Position, Rules};
+use crate::board::{Adjudication, Ending, Game, GameResult, GameTextError, Move, Position, Reason, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
 fn target_is_whole(row: &PositionRow) -> bool {
@@ -20,6 +20,15 @@ pub fn self_play_fault(row: &GameRow, positions: &[PositionRow], rules: &Rules) 
         Err(fault) => return Some(fault),
     };
     ending_fault(&game, row.result, row.reason, rules).or_else(|| positions_fault(&game, row, positions))
+}
+
+/// How the moves end, if that is a mate or a stalemate and the result is another: "end in 0-1 by checkmate". Other draws have to be
+/// claimed, or are not known to every program.
+pub(crate) fn other_end(game: &Game, result: GameResult) -> Option<String> {
+    let is_final = |reason: Reason| matches!(reason, Reason::Checkmate | Reason::Stalemate);
+    let outcome = game.outcome(&Rules { max_plies: u32::MAX }).filter(|outcome| is_final(outcome.reason))?;
+    let (by, found) = (outcome.reason.name(), outcome.result().symbol());
+    (outcome.result() != result).then(|| format!("end in {found} by {by}"))
 }
 
 /// What contradicts the rules of chess in a game of a match, if anything.

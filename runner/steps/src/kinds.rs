@@ -12,10 +12,12 @@ mod self_play;
 mod train;
 
 pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
-pub use import::sources as pgn_sources;
+pub use import::sources as import_sources;
 pub use network::summary_members;
 pub use self_play::{ARCHIVE, SelfPlay, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
+
+use dc0_core::import::PgnParams;
 
 use crate::step::{Kind, KindOf};
 
@@ -25,7 +27,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<load_network::LoadNetwork>::ENTRY,
     &KindOf::<grow::Growth>::ENTRY,
     &KindOf::<SelfPlay>::ENTRY,
-    &KindOf::<import::ImportPgn>::ENTRY,
+    &KindOf::<import::Import<PgnParams>>::ENTRY,
     &KindOf::<train::Training>::ENTRY,
     &KindOf::<reanalyze::Reanalysis>::ENTRY,
     &KindOf::<Arena>::ENTRY,

@@ -7,17 +7,17 @@ mod stdin;
 use std::path::{Path, PathBuf};
 
 use dc0_backend::Backend;
-use dc0_core::import::{Source, SourceError};
+use dc0_core::import::{GameFormat, Source, SourceError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::{Folder, Record, RunError};
 use dc0_script::args::{RunArgs, ScriptArgs};
-use dc0_steps::kinds::pgn_sources;
+use dc0_steps::kinds::import_sources;
 use thiserror::Error;
 
 pub(crate) use args::ImportArgs;
-use args::{ImportFormat, ImportPgnArgs};
+use args::{DatasetArgs, ImportFormat, options};
 
 use super::players::text;
 use crate::run_script;
@@ -74,24 +74,33 @@ impl Command for ImportArgs {
         "Make a dataset of games from PGN files, to train on and to query; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        let ImportFormat::Pgn(args) = &self.format;
-        import_pgn(args, program)
+        match &self.format {
+            ImportFormat::Pgn(args) => {
+                // Checked here as well as by the step, so that nothing is left behind in the folder.
+                if let (Some(least), Some(most)) = (args.min_elo, args.max_elo)
+                    && most < least
+                {
+                    return Err(ImportError::Elo { least, most }.into());
+                }
+                import("import_pgn", &args.files, &args.params(), &args.dataset, program)
+            }
+        }
     }
 }
 
-fn import_pgn(args: &ImportPgnArgs, program: &Program) -> Result<Exit, Failure> {
-    // Checked here as well as by the step, so that nothing is left behind in the folder.
-    if let (Some(least), Some(most)) = (args.min_elo, args.max_elo)
-        && most < least
-    {
-        return Err(ImportError::Elo { least, most }.into());
-    }
+fn import<F: GameFormat>(
+    function: &str,
+    files: &[PathBuf],
+    params: &F,
+    args: &DatasetArgs,
+    program: &Program,
+) -> Result<Exit, Failure> {
     let (parent, name) = folder_of(&args.out)?;
     let folder = Folder::of_run(&parent, &name).map_err(ImportError::from)?;
-    let input = stdin::kept(&args.files, &parent, &name)?;
-    let paths = input.as_ref().map_or_else(|| args.files.clone(), |input| input.paths(&args.files));
-    let sources = pgn_sources(&paths).map_err(ImportError::from)?;
-    let script = script(args, &name, &sources);
+    let input = stdin::kept(files, &parent, &name)?;
+    let paths = input.as_ref().map_or_else(|| files.to_owned(), |input| input.paths(files));
+    let sources = import_sources::<F>(&paths).map_err(ImportError::from)?;
+    let script = script(function, &name, &sources, &options(params));
     check_folder(&folder, &script)?;
     if args.script {
         program.console.result(script.trim_end());
@@ -121,14 +130,14 @@ fn folder_of(out: &Path) -> Result<(PathBuf, String), ImportError> {
 }
 
 /// The script that imports. Files have their names and digests beside them, so that others are noticed.
-fn script(args: &ImportPgnArgs, name: &str, sources: &[Source]) -> String {
-    let mut lines = vec![format!("let run = open_run({});", text(name)), "run.import_pgn([".to_owned()];
+fn script(function: &str, name: &str, sources: &[Source], options: &[String]) -> String {
+    let mut lines = vec![format!("let run = open_run({});", text(name)), format!("run.{function}([")];
     for source in sources {
         let path = text(&source.path.display().to_string());
         lines.push(format!("    {path}, // {} blake3 {}", text(&source.name), source.digest));
     }
     lines.push("], #{".to_owned());
-    lines.extend(args.options().into_iter().map(|option| format!("    {option},")));
+    lines.extend(options.iter().map(|option| format!("    {option},")));
     lines.push("});".to_owned());
     lines.join("\n") + "\n"
 }
@@ -167,7 +176,7 @@ fn check_folder(folder: &Folder, script: &str) -> Result<(), ImportError> {
     Err(ImportError::Other { folder: root(), before: files(only_before), now: only_now })
 }
 
-fn script_args(args: &ImportPgnArgs, parent: &Path, script: String) -> ScriptArgs {
+fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs {
     ScriptArgs {
         script: Some(PathBuf::from(SCRIPT)),
         overrides: Vec::new(),

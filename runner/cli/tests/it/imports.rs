@@ -183,7 +183,7 @@ fn what_cannot_be_imported_is_refused_with_a_message() {
     write("star.pgn", b"1. e4 *\n");
     fs::create_dir(folder.join("folder.pgn")).expect("creates");
     refused(&["missing.pgn", "--out", "d"], 3, "error: cannot read missing.pgn: ");
-    refused(&["folder.pgn", "--out", "d"], 2, "error: folder.pgn is a folder; give the PGN files in it");
+    refused(&["folder.pgn", "--out", "d"], 2, "error: folder.pgn is a folder; give the files in it");
     refused(&["empty.pgn", "--out", "d"], 2, "error: empty.pgn is empty; expected games as PGN");
     refused(&["page.pgn.zst", "--out", "d"], 2, "error: page.pgn.zst has no games at its beginning");
     refused(&["cut.gz", "--out", "d"], 3, "error: cut.gz is cut or damaged: ");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dc0_core::arena;
 use dc0_core::board::{Ending, Game, Reason, Rules};
-use dc0_core::import::{ImportParams, ImportStats, imported_fault};
+use dc0_core::import::{GameFormat, ImportStats, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
@@ -46,7 +46,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
     match manifest.kind.as_str() {
         "self_play" => reader.self_play(false),
         "reanalyze" => reader.self_play(true),
-        "import_pgn" => reader.import(),
+        "import_pgn" => reader.import::<PgnParams>(),
         "arena" => reader.arena(),
         "search" => reader.search(),
         "puzzles" => reader.puzzles(),
@@ -143,8 +143,8 @@ impl Reader<'_> {
         self.findings.positions += positions as u64;
     }
 
-    fn import(&mut self) {
-        let params = match read::<ImportParams>(&self.manifest().kind, &self.manifest().params) {
+    fn import<F: GameFormat>(&mut self) {
+        let params = match read::<F>(&self.manifest().kind, &self.manifest().params) {
             Ok(params) => params,
             Err(error) => {
                 let problem = Remedy::Step.damaged(&self.step.path, error);
@@ -170,7 +170,7 @@ impl Reader<'_> {
             for (row, header) in games.iter().zip(&headers_of) {
                 let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
                 rest = others;
-                if let Some(fault) = imported_fault(row, header, own, &params) {
+                if let Some(fault) = params.fault(row, header, own) {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));
                 }
                 stats.add_game(row, own.len());

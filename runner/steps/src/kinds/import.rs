@@ -1,14 +1,16 @@
-//! The step that imports games from PGN files, with the files of self-play for each shard, and two besides: headers and broken games.
+//! The steps that import games, one for each format, with the files of self-play for each shard, and two besides: headers and broken
+//! games.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use dc0_core::import::{
-    self, ImportError, ImportJob, ImportParams, ImportShard, ImportStats, Resume, ShardPart, Source,
-    SourceError,
+    self, GameFormat, ImportError, ImportJob, ImportShard, ImportStats, PgnParams, Resume,
+    ShardPart, Source, SourceError,
 };
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{RejectRow, read_entry, write_table_fast};
@@ -31,15 +33,28 @@ use crate::usage::Usage;
 /// The tables of a shard, in the order of its files.
 const TABLES: [&str; 4] = ["games", "positions", "headers", "rejects"];
 
-/// The files to import.
-pub(crate) struct ImportPgn {
-    sources: Vec<Source>,
+/// What the step of a format says of it.
+pub(crate) trait ImportFormat: GameFormat + Send + 'static {
+    /// The name of its step.
+    const KIND: &'static str;
+    /// Must change whenever the same call gives different results than before.
+    const VERSION: u32;
+    /// The step's functions.
+    const USAGES: &'static [Usage];
+    /// Assumed plies of a game.
+    const PLIES: u64;
+    /// Bytes of a position's row; with only one move in the target, most of it is the position.
+    const POSITION_BYTES: f64;
+    /// What the number beside a broken game counts.
+    const LINE: &'static str;
+
+    /// Assumed bytes of a game in a file whose name ends like this.
+    fn game_bytes(ending: Option<&str>) -> u64;
 }
 
-impl Step for ImportPgn {
+impl ImportFormat for PgnParams {
     const KIND: &'static str = "import_pgn";
     const VERSION: u32 = 1;
-    const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
@@ -47,10 +62,34 @@ impl Step for ImportPgn {
         meaning: "A step: imports the games of PGN files, plain or compressed (.zst, .gz), for training.",
         example: "fn with_games_of_others(run) { run.import_pgn(\"lichess.pgn.zst\", #{ min_elo: 2000, max_games: 100_000 }) }",
     }];
+    const PLIES: u64 = 80;
+    const POSITION_BYTES: f64 = 15.0;
+    const LINE: &'static str = "line";
+
+    fn game_bytes(ending: Option<&str>) -> u64 {
+        match ending {
+            Some("zst") => 320,
+            Some("gz") => 500,
+            _ => 2000,
+        }
+    }
+}
+
+/// The files to import.
+pub(crate) struct Import<F> {
+    sources: Vec<Source>,
+    format: PhantomData<F>,
+}
+
+impl<F: ImportFormat> Step for Import<F> {
+    const KIND: &'static str = F::KIND;
+    const VERSION: u32 = F::VERSION;
+    const SERIES: Series = Series::Iterations;
+    const USAGES: &'static [Usage] = F::USAGES;
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text], &[ArgumentKind::Texts]];
     const NEEDS_MAP: bool = false;
 
-    type Params = ImportParams;
+    type Params = F;
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
         let paths: Vec<PathBuf> = match <[Argument; 1]>::try_from(arguments) {
@@ -67,15 +106,16 @@ impl Step for ImportPgn {
         if paths.is_empty() {
             return Err("expected at least one file, got none".to_owned());
         }
-        Ok(Self { sources: sources(&paths).map_err(|error| error.to_string())? })
+        let sources = sources::<F>(&paths).map_err(|error| error.to_string())?;
+        Ok(Self { sources, format: PhantomData })
     }
 
     fn from_manifest(_: &Manifest, _: &PastNetworks<'_>) -> Result<Self, RunError> {
-        Ok(Self { sources: Vec::new() })
+        Ok(Self { sources: Vec::new(), format: PhantomData })
     }
 
     /// The name is part of an input because rows have it.
-    fn inputs(&self, _: &ImportParams) -> Result<Vec<Input>, StepError> {
+    fn inputs(&self, _: &F) -> Result<Vec<Input>, StepError> {
         let input = |(index, source): (usize, &Source)| Input {
             name: format!("source {index} {}", source.name),
             digest: source.digest.clone(),
@@ -85,7 +125,7 @@ impl Step for ImportPgn {
 
     fn run(
         &self,
-        params: &ImportParams,
+        params: &F,
         workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
@@ -101,7 +141,7 @@ impl Step for ImportPgn {
         self.product(workspace)
     }
 
-    fn result(&self, _: &ImportParams, output: StepOutput) -> Result<StepResult, StepError> {
+    fn result(&self, _: &F, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, step, files, summary } = output;
         let fields =
             GamesFields { run, is_loaded: false, iteration: number, network: None, step, files, summary };
@@ -118,11 +158,11 @@ impl Step for ImportPgn {
         parts.join(", ")
     }
 
-    fn planned(&self, _: &ImportParams, number: u32) -> Result<String, StepError> {
+    fn planned(&self, _: &F, number: u32) -> Result<String, StepError> {
         Ok(format!("iteration {number:04}: import of {}", self.name()))
     }
 
-    fn begun(&self, params: &ImportParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
+    fn begun(&self, params: &F, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let done = workspace.first_shards::<ShardPart>()?;
         let parts = done.len() as u32;
         let total = parts.max(self.shards(params));
@@ -130,23 +170,23 @@ impl Step for ImportPgn {
         Ok(PartialProgress { parts, total, unit: "shards", amount })
     }
 
-    fn memory(&self, params: &ImportParams, machine: Machine) -> Memory {
-        Memory::of_rows(params.shard_games, machine)
+    fn memory(&self, params: &F, machine: Machine) -> Memory {
+        Memory::of_rows(params.shard_games(), machine)
     }
 
-    fn estimate(&self, params: &ImportParams, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {
+    fn estimate(&self, params: &F, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {
         let assumed = summary.cloned().unwrap_or_else(|| self.assumed(params, Assumption::Even).to_value());
         let [games, positions] = ["games", "positions"].map(|name| number(&assumed, name));
         let left = games.saturating_sub(done);
         let positions = positions * left / games.max(1);
         let tables = f64::from(self.shards(params)) * TABLES.len() as f64 * TABLE_BYTES;
-        let bytes = left as f64 * 2.0 * GAME_BYTES + positions as f64 * POSITION_BYTES + tables;
+        let bytes = left as f64 * 2.0 * GAME_BYTES + positions as f64 * F::POSITION_BYTES + tables;
         let work = Work { games: left, positions, bytes, ..Work::default() };
         let read = positions as f64 / f64::from(lanes.max(1));
         Estimate { work, pace: ShardCost { read, ..ShardCost::default() } }
     }
 
-    fn mock_result(&self, params: &ImportParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
+    fn mock_result(&self, params: &F, _: u32, _: u32, assumption: Assumption) -> MockResult {
         let files = (0..self.shards(params))
             .flat_map(|shard| TABLES.map(|folder| format!("{folder}/{shard:05}.parquet")))
             .collect();
@@ -154,13 +194,7 @@ impl Step for ImportPgn {
     }
 }
 
-/// Bytes of a position's row; most of it is the position.
-const POSITION_BYTES: f64 = 15.0;
-
-/// Assumed plies of a game.
-const PLIES: u64 = 80;
-
-impl ImportPgn {
+impl<F: ImportFormat> Import<F> {
     /// The files for people.
     fn name(&self) -> String {
         let first = self.sources.first().map(|source| source.name.as_str()).unwrap_or_default();
@@ -171,21 +205,19 @@ impl ImportPgn {
     }
 
     /// The shards, if the files hold as many games as files of their size do.
-    fn shards(&self, params: &ImportParams) -> u32 {
+    fn shards(&self, params: &F) -> u32 {
         let games = self.assumed(params, Assumption::Even).games;
-        games.div_ceil(u64::from(params.shard_games)).max(1) as u32
+        games.div_ceil(u64::from(params.shard_games())).max(1) as u32
     }
 
     /// The mock result: as many games as files of this size hold, with clocks and without.
-    fn assumed(&self, params: &ImportParams, assumption: Assumption) -> ImportStats {
-        let bytes_per_game =
-            |source: &Source| match source.path.extension().and_then(|ending| ending.to_str()) {
-                Some("zst") => 320,
-                Some("gz") => 500,
-                _ => 2000,
-            };
-        let all: u64 = self.sources.iter().map(|source| source.bytes.div_ceil(bytes_per_game(source))).sum();
-        let games = params.max_games.map_or(all, |most| all.min(most.into()));
+    fn assumed(&self, params: &F, assumption: Assumption) -> ImportStats {
+        let games_in = |source: &Source| {
+            let ending = source.path.extension().and_then(|ending| ending.to_str());
+            source.bytes.div_ceil(F::game_bytes(ending))
+        };
+        let all: u64 = self.sources.iter().map(games_in).sum();
+        let games = params.max_games().map_or(all, |most| all.min(most.into()));
         let draws = games * assumption.pick([3, 1, 6]) / 10;
         let white_wins = (games - draws).div_ceil(2);
         ImportStats {
@@ -195,8 +227,8 @@ impl ImportPgn {
             draws,
             black_wins: games - draws - white_wins,
             reasons: [("checkmate".to_owned(), games - draws)].into(),
-            plies: games * PLIES,
-            positions: games * PLIES.saturating_sub(params.skip_plies.into()),
+            plies: games * F::PLIES,
+            positions: games * F::PLIES.saturating_sub(params.skip_plies().into()),
             ..ImportStats::default()
         }
     }
@@ -214,7 +246,7 @@ impl ImportPgn {
             let rejects = rejects.map(|entry| read_entry::<RejectRow>(workspace.folder.root(), entry));
             let first = rejects.transpose()?.and_then(|rows| rows.into_iter().next());
             let first = first.map(|RejectRow { source, number, line, detail, .. }| {
-                format!("; the first broken one is game {number} of {source}, line {line}: {detail}")
+                format!("; the first broken one is game {number} of {source}, {} {line}: {detail}", F::LINE)
             });
             let summary = stats.to_value();
             let kinds = [("rejected", "broken"), ("left_out", "left out")];
@@ -239,20 +271,24 @@ fn by_kind(counts: Option<&Value>, what: &str) -> Option<String> {
 /// What a file looks like without reading it.
 type Stamp = (PathBuf, u64, Option<SystemTime>);
 
-/// PGN files with their digests. Those of the last lists are cached, since a script is planned several times, and reading a large
+/// The files of an import by their format and their stamps.
+type KnownSources = BTreeMap<(&'static str, Vec<Stamp>), Vec<Source>>;
+
+/// Files of a format with their digests. Those of the last lists are cached, since a script is planned several times, and reading a large
 /// file takes a while.
-pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
-    static KNOWN: Mutex<BTreeMap<Vec<Stamp>, Vec<Source>>> = Mutex::new(BTreeMap::new());
+pub fn sources<F: GameFormat>(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
+    static KNOWN: Mutex<KnownSources> = Mutex::new(BTreeMap::new());
     let stamp = |path: &PathBuf| {
         let found = fs::metadata(path).ok()?;
         Some((path.clone(), found.len(), found.modified().ok()))
     };
     let stamps: Option<Vec<Stamp>> = paths.iter().map(stamp).collect();
+    let stamps = stamps.map(|stamps| (F::CONTENT, stamps));
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(sources) = stamps.as_ref().and_then(|stamps| known().get(stamps).cloned()) {
         return Ok(sources);
     }
-    let sources = Source::all(paths)?;
+    let sources = Source::all::<F>(paths)?;
     if let Some(stamps) = stamps {
         known().insert(stamps, sources.clone());
     }

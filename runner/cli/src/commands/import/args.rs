@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dc0_core::import::{EvalFormula, ImportParams};
-use dc0_core::params::{Param, Value};
+use dc0_core::import::{EvalFormula, PgnParams};
+use dc0_core::params::{Params, Value};
 use dc0_process::console::OutputFormat;
 use dc0_script::args::LogLevel;
 
@@ -23,16 +23,12 @@ pub(crate) enum ImportFormat {
     Pgn(ImportPgnArgs),
 }
 
-/// Which games of which files become a dataset.
+/// Which games of which PGN files become a dataset.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ImportPgnArgs {
     /// PGN files, plain or compressed (.zst, .gz); - is standard input.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The folder of the dataset, such as datasets/lichess.
-    #[arg(long, value_name = "DATASET")]
-    pub out: PathBuf,
     /// The least rating of both players; leaves out games without ratings.
     #[arg(long, value_name = "ELO", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub min_elo: Option<u32>,
@@ -66,6 +62,16 @@ pub(crate) struct ImportPgnArgs {
     /// Games in a file of the dataset, which is also what a kill can lose [default: 4096].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shard_games: Option<u32>,
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+}
+
+/// What every format has: the dataset, and how the import runs.
+#[derive(Debug, Args)]
+pub(crate) struct DatasetArgs {
+    /// The folder of the dataset, such as datasets/lichess.
+    #[arg(long, value_name = "DATASET")]
+    pub out: PathBuf,
     /// The licence of the games for the dataset's page, as hubs name it: cc0-1.0, cc-by-4.0, …
     #[arg(long, value_name = "NAME", default_value = "unknown")]
     pub license: String,
@@ -103,10 +109,10 @@ fn parse_draws(text: &str) -> Result<f64, String> {
 }
 
 impl ImportPgnArgs {
-    /// The parameters that differ from their defaults, as members of a script's map.
-    pub(super) fn options(&self) -> Vec<String> {
-        let defaults = ImportParams::default();
-        let given = ImportParams {
+    /// The parameters.
+    pub(super) fn params(&self) -> PgnParams {
+        let defaults = PgnParams::default();
+        PgnParams {
             min_elo: self.min_elo,
             max_elo: self.max_elo,
             min_time: self.min_time,
@@ -118,11 +124,15 @@ impl ImportPgnArgs {
             evals: self.evals.unwrap_or(defaults.evals),
             level_draws: self.level_draws.unwrap_or(defaults.level_draws),
             shard_games: self.shard_games.unwrap_or(defaults.shard_games),
-        };
-        let (Value::Group(given), Value::Group(defaults)) = (given.to_value(), defaults.to_value()) else {
-            return Vec::new();
-        };
-        let changed = given.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
-        changed.map(|(name, value)| format!("{name}: {value}")).collect()
+        }
     }
+}
+
+/// The parameters that differ from their defaults, as members of a script's map.
+pub(super) fn options<P: Params>(params: &P) -> Vec<String> {
+    let (Value::Group(given), Value::Group(defaults)) = (params.to_value(), P::default().to_value()) else {
+        return Vec::new();
+    };
+    let changed = given.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
+    changed.map(|(name, value)| format!("{name}: {value}")).collect()
 }

@@ -16,7 +16,7 @@ param_enum! {
 
 params! {
     /// An import of games from PGN files. Without options every game of standard chess that has a result is taken.
-    pub struct ImportParams {
+    pub struct PgnParams {
         /// The least rating that both players have by `WhiteElo` and `BlackElo`; leaves out games without ratings. () for any.
         min_elo: Option<u32> = None, in 0..=10_000;
         /// The largest rating that both players have; leaves out games without ratings. () for any.
@@ -53,7 +53,7 @@ params! {
     };
 }
 
-impl ImportParams {
+impl PgnParams {
     /// The option that leaves out a game with these tags, if any does.
     pub(super) fn excludes(&self, tags: &PgnTags) -> Option<&'static str> {
         let elos = ["WhiteElo", "BlackElo"].map(|name| elo(tags.get(name)));

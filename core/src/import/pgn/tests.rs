@@ -4,17 +4,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::chunks::{Chunk, Point};
-use super::parse::{Parsed, parse};
-use super::{ImportJob, ImportParams, ImportShard, Resume, Source, SourceError, import, imported_fault};
+use super::PgnParams;
+use super::parse::parse;
 use crate::board::{
     Adjudication, Ending, Fault, GameResult, PgnRoster, PgnWriter, Reason, Rules, random_opening,
 };
 use crate::event::Silent;
+use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
+use crate::import::{ImportJob, ImportShard, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
 use crate::store::{HeaderRow, Reject, StoredGame};
 
-fn parsed(text: &[u8], params: &ImportParams) -> Vec<Parsed> {
+fn parsed(text: &[u8], params: &PgnParams) -> Vec<Parsed> {
     let start = Point::default();
     let chunk = Chunk { number: 0, start, next: start, text: text.to_owned(), read: 0 };
     parse(&chunk, "x.pgn", params)
@@ -27,7 +28,7 @@ fn outcomes(text: &str) -> Vec<String> {
         Parsed::LeftOut(option) => format!("left out by {option}"),
         Parsed::Rejected(row) => format!("{} {} {}", row.reason.name(), row.number, row.line),
     };
-    parsed(text.as_bytes(), &ImportParams::default()).into_iter().map(outcome).collect()
+    parsed(text.as_bytes(), &PgnParams::default()).into_iter().map(outcome).collect()
 }
 
 const GAME: &str = "[Event \"Rated blitz\"]
@@ -51,7 +52,7 @@ e5) 2. g4?? $4 { [%eval #-1] } Qh4# 0-1
 
 #[test]
 fn a_game_becomes_rows_with_everything_that_is_known_of_it() {
-    let games = parsed(GAME.as_bytes(), &ImportParams::default());
+    let games = parsed(GAME.as_bytes(), &PgnParams::default());
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
     let (game, header) = (&imported.game, &imported.header);
     let moves: Vec<String> = StoredGame::of_import(game, header.clone())
@@ -90,7 +91,7 @@ fn a_game_becomes_rows_with_everything_that_is_known_of_it() {
     assert!(values[1].0 > 0.0 && values[1].0 < 0.1 && values[1].1 > 0.29, "{values:?}");
     let played: Vec<_> = imported.positions.iter().map(|row| (row.legal, row.result, row.full)).collect();
     assert_eq!(played, [(20, -1, true), (20, 1, true), (19, -1, true), (30, 1, true)]);
-    assert_eq!(imported_fault(game, header, &imported.positions, &ImportParams::default()), None);
+    assert_eq!(PgnParams::default().fault(game, header, &imported.positions), None);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn broken_games_are_named_with_their_kind_number_and_line() {
 fn the_last_word_of_a_game_is_not_dropped_and_blank_lines_do_not_end_it() {
     assert_eq!(outcomes("1. e4 e5 2. Nf3 Kxe9 1-0"), ["illegal_move 1 1"]);
     let text = b"\xef\xbb\xbf1. e4$1 e5\r\n\r\n2. Nf3!?$13\r\n\r\n1/2-1/2\r\n\xef\xbb\xbf";
-    let games = parsed(text, &ImportParams::default());
+    let games = parsed(text, &PgnParams::default());
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
     assert_eq!(imported.game.moves.len(), 3);
 }
@@ -133,7 +134,7 @@ fn the_last_word_of_a_game_is_not_dropped_and_blank_lines_do_not_end_it() {
 #[test]
 fn what_ended_a_game_follows_from_its_board_and_its_tag() {
     let reason = |tags: &str, moves: &str| {
-        let games = parsed(format!("{tags}\n\n{moves}").as_bytes(), &ImportParams::default());
+        let games = parsed(format!("{tags}\n\n{moves}").as_bytes(), &PgnParams::default());
         let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
         imported.game.reason
     };
@@ -151,32 +152,30 @@ fn what_ended_a_game_follows_from_its_board_and_its_tag() {
 
 #[test]
 fn options_leave_games_out_by_their_tags_and_lengths() {
-    let taken = |params: ImportParams| match parsed(
-        GAME.replace("\"?\"]\n[ECO", "\"1900\"]\n[ECO").as_bytes(),
-        &params,
-    )
-    .as_slice()
-    {
-        [Parsed::Taken(_)] => "taken",
-        [Parsed::LeftOut(option)] => option,
-        other => panic!("{other:?}"),
-    };
-    let params = ImportParams::default;
-    assert_eq!(taken(ImportParams { min_elo: Some(1500), max_elo: Some(1900), ..params() }), "taken");
-    assert_eq!(taken(ImportParams { min_elo: Some(1501), ..params() }), "min_elo");
-    assert_eq!(taken(ImportParams { max_elo: Some(1899), ..params() }), "max_elo");
-    assert_eq!(taken(ImportParams { min_time: Some(260), normal_only: true, ..params() }), "taken");
-    assert_eq!(taken(ImportParams { min_time: Some(261), ..params() }), "min_time");
-    assert_eq!(taken(ImportParams { min_plies: 5, ..params() }), "min_plies");
+    let taken =
+        |params: PgnParams| match parsed(GAME.replace("\"?\"]\n[ECO", "\"1900\"]\n[ECO").as_bytes(), &params)
+            .as_slice()
+        {
+            [Parsed::Taken(_)] => "taken",
+            [Parsed::LeftOut(option)] => option,
+            other => panic!("{other:?}"),
+        };
+    let params = PgnParams::default;
+    assert_eq!(taken(PgnParams { min_elo: Some(1500), max_elo: Some(1900), ..params() }), "taken");
+    assert_eq!(taken(PgnParams { min_elo: Some(1501), ..params() }), "min_elo");
+    assert_eq!(taken(PgnParams { max_elo: Some(1899), ..params() }), "max_elo");
+    assert_eq!(taken(PgnParams { min_time: Some(260), normal_only: true, ..params() }), "taken");
+    assert_eq!(taken(PgnParams { min_time: Some(261), ..params() }), "min_time");
+    assert_eq!(taken(PgnParams { min_plies: 5, ..params() }), "min_plies");
     // A game without ratings is left out, even if it is broken.
-    let unrated = parsed(b"1. e5 1-0", &ImportParams { min_elo: Some(1), ..params() });
+    let unrated = parsed(b"1. e5 1-0", &PgnParams { min_elo: Some(1), ..params() });
     assert_eq!(unrated, [Parsed::LeftOut("min_elo")]);
-    let late = ImportParams { skip_plies: 3, policy_targets: false, ..params() };
+    let late = PgnParams { skip_plies: 3, policy_targets: false, ..params() };
     let games = parsed(GAME.as_bytes(), &late);
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
     let rows: Vec<(u16, bool)> = imported.positions.iter().map(|row| (row.ply, row.full)).collect();
     assert_eq!((imported.game.opening_plies, rows), (3, vec![(3, false)]));
-    assert_eq!(imported_fault(&imported.game, &imported.header, &imported.positions, &late), None);
+    assert_eq!(late.fault(&imported.game, &imported.header, &imported.positions), None);
 }
 
 /// Random games as PGN, more than two chunks of them, with a broken one after every hundred.
@@ -203,7 +202,7 @@ fn random_games(count: u64) -> String {
     text
 }
 
-fn shards(sources: &[Source], params: &ImportParams, from: Resume, lanes: u32) -> Vec<ImportShard> {
+fn shards(sources: &[Source], params: &PgnParams, from: Resume, lanes: u32) -> Vec<ImportShard> {
     let kept = Mutex::new(Vec::new());
     let keep = |shard| {
         kept.lock().expect("no lane panics").push(shard);
@@ -233,8 +232,8 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
         written(folder.path(), "a.pgn", first.as_bytes()),
         written(folder.path(), "b.pgn", second.as_bytes()),
     ];
-    let params = ImportParams { shard_games: 700, ..ImportParams::default() };
-    let sources = Source::all(&plain).expect("sources");
+    let params = PgnParams { shard_games: 700, ..PgnParams::default() };
+    let sources = Source::all::<PgnParams>(&plain).expect("sources");
     let expected = shards(&sources, &params, Resume::default(), 1);
     assert!(expected.len() > 3, "{}", expected.len());
     let games: Vec<u32> =
@@ -250,7 +249,7 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
         for (game, header) in shard.games.iter().zip(&shard.headers) {
             let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
             rest = others;
-            assert_eq!(imported_fault(game, header, own, &params), None);
+            assert_eq!(params.fault(game, header, own), None);
         }
     }
 
@@ -259,7 +258,7 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
         let from = expected[stopped - 1].part.next;
         assert_eq!(shards(&sources, &params, from, 2), expected[stopped..]);
     }
-    let few = ImportParams { max_games: Some(2500), ..params.clone() };
+    let few = PgnParams { max_games: Some(2500), ..params.clone() };
     for lanes in [1, 3] {
         let found = shards(&sources, &few, Resume::default(), lanes);
         let count: usize = found.iter().map(|shard| shard.games.len()).sum();
@@ -276,7 +275,7 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
     gzip.write_all(second.as_bytes()).expect("packs");
     let gzip = gzip.finish().expect("packs");
     let packed = [written(folder.path(), "a.pgn.zst", &packed), written(folder.path(), "b.gz", &gzip)];
-    let found = shards(&Source::all(&packed).expect("sources"), &params, Resume::default(), 2);
+    let found = shards(&Source::all::<PgnParams>(&packed).expect("sources"), &params, Resume::default(), 2);
     let rows = |shards: &[ImportShard]| -> Vec<_> {
         shards
             .iter()
@@ -291,7 +290,7 @@ fn files_that_cannot_be_imported_are_refused_before_anything_is_done() {
     let folder = tempfile::tempdir().expect("a folder");
     let fault = |name: &str, content: &[u8]| {
         let path = written(folder.path(), name, content);
-        Source::all(&[path]).expect_err("is refused").to_string()
+        Source::all::<PgnParams>(&[path]).expect_err("is refused").to_string()
     };
     assert!(fault("empty.pgn", b"").ends_with("empty.pgn is empty; expected games as PGN"));
     assert!(fault("page.pgn", b"<!DOCTYPE html><p>Not found").contains("has no games at its beginning"));
@@ -302,13 +301,18 @@ fn files_that_cannot_be_imported_are_refused_before_anything_is_done() {
     assert!(fault("a.pgn", b"\xff\xfe1\0.\0").contains("is UTF-16; convert it to UTF-8 first"));
     assert!(fault("a.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]).contains("a.zst is cut or damaged: "));
     assert!(fault("a.gz", &[0x1f, 0x8b, 9, 9]).contains("a.gz is cut or damaged: "));
-    let missing = Source::all(&[folder.path().join("missing.pgn")]).expect_err("is missing");
+    let missing = Source::all::<PgnParams>(&[folder.path().join("missing.pgn")]).expect_err("is missing");
     assert!(matches!(missing, SourceError::Read { .. }), "{missing}");
-    let inside = Source::all(&[folder.path().to_owned()]).expect_err("is a folder").to_string();
-    assert!(inside.contains("is a folder; give the PGN files in it, such as "), "{inside}");
+    let inside = Source::all::<PgnParams>(&[folder.path().to_owned()]).expect_err("is a folder").to_string();
+    assert!(inside.contains("is a folder; give the files in it, such as "), "{inside}");
     let twice =
         [written(folder.path(), "1.pgn", GAME.as_bytes()), written(folder.path(), "2.pgn", GAME.as_bytes())];
-    assert!(Source::all(&twice).expect_err("are equal").to_string().contains("have the same content"));
+    assert!(
+        Source::all::<PgnParams>(&twice)
+            .expect_err("are equal")
+            .to_string()
+            .contains("have the same content")
+    );
 }
 
 #[test]
@@ -316,13 +320,13 @@ fn a_compressed_file_that_is_cut_is_an_error_after_its_whole_shards() {
     let folder = tempfile::tempdir().expect("a folder");
     let packed = zstd::encode_all(random_games(6000).as_bytes(), 1).expect("packs");
     let path = written(folder.path(), "cut.zst", &packed[..packed.len() * 3 / 4]);
-    let sources = Source::all(&[path]).expect("its beginning is whole");
+    let sources = Source::all::<PgnParams>(&[path]).expect("its beginning is whole");
     let kept = Mutex::new(0);
     let keep = |shard: ImportShard| {
         *kept.lock().expect("no lane panics") += shard.games.len();
         Ok(())
     };
-    let params = ImportParams { shard_games: 500, ..ImportParams::default() };
+    let params = PgnParams { shard_games: 500, ..PgnParams::default() };
     let job = ImportJob { params: &params, sources: &sources, from: Resume::default() };
     let error = import(job, 2, &keep, &Silent).expect_err("is cut").to_string();
     assert!(error.contains("cut.zst is cut or damaged: ") && error.contains("get the file again"), "{error}");
@@ -332,12 +336,13 @@ fn a_compressed_file_that_is_cut_is_an_error_after_its_whole_shards() {
 
 #[test]
 fn imported_games_are_written_as_pgn_and_read_back() {
-    let params = ImportParams::default();
+    let params = PgnParams::default();
     let text = random_games(50);
     let first = parsed(text.as_bytes(), &params);
     let written = |parsed: &Parsed| match parsed {
         Parsed::Taken(imported) => {
-            let stored = StoredGame::of_import(&imported.game, imported.header.clone()).expect("is legal");
+            let stored = StoredGame::of_import(&imported.game, imported.header.clone())
+                .expect("is legal");
             stored.pgn("export") + "\n"
         }
         other => panic!("{other:?}"),
@@ -398,7 +403,7 @@ fn no_bytes_panic_and_every_game_is_counted_once() {
         b" 1. e4 e5 2. Nf3 ",
     ];
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Opening);
-    let params = ImportParams::default();
+    let params = PgnParams::default();
     let mut taken = 0;
     for _ in 0..20_000 {
         let count = stream.random_range(0..24);
@@ -407,7 +412,7 @@ fn no_bytes_panic_and_every_game_is_counted_once() {
         for parsed in parsed(&text, &params) {
             if let Parsed::Taken(imported) = parsed {
                 taken += 1;
-                let fault = imported_fault(&imported.game, &imported.header, &imported.positions, &params);
+                let fault = params.fault(&imported.game, &imported.header, &imported.positions);
                 assert_eq!(fault, None, "{}", String::from_utf8_lossy(&text));
             }
         }
@@ -417,13 +422,13 @@ fn no_bytes_panic_and_every_game_is_counted_once() {
 
 #[test]
 fn a_row_that_was_changed_contradicts_its_game() {
-    let games = parsed(GAME.as_bytes(), &ImportParams::default());
+    let games = parsed(GAME.as_bytes(), &PgnParams::default());
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
-    let check = |change: &dyn Fn(&mut super::parse::Imported), expected: &str| {
+    let check = |change: &dyn Fn(&mut Imported), expected: &str| {
         let mut changed = (**imported).clone();
         change(&mut changed);
-        let super::parse::Imported { game, header, positions } = changed;
-        let fault = imported_fault(&game, &header, &positions, &ImportParams::default()).expect("is wrong");
+        let Imported { game, header, positions } = changed;
+        let fault = PgnParams::default().fault(&game, &header, &positions).expect("is wrong");
         assert!(fault.contains(expected), "{expected}: {fault}");
     };
     check(&|rows| rows.game.moves[1] = rows.game.moves[0], "its move at ply 1, f2f3, is not legal");

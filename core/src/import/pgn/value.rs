@@ -1,13 +1,13 @@
 //! Values from evaluations.
 
-use super::params::{EvalFormula, ImportParams};
+use super::params::{EvalFormula, PgnParams};
 use crate::board::{GameResult, PgnEval, Side};
 
 /// What decides a win against a loss, per centipawn, in games of players; see [`EvalFormula::Lichess`].
 const LICHESS_SCALE: f64 = 0.003_682_08;
 
 /// P(win) − P(loss) and P(draw) for a side: by the evaluation of the position, or else by the game's result.
-pub fn value_of(eval: Option<PgnEval>, result: GameResult, side: Side, params: &ImportParams) -> (f32, f32) {
+pub fn value_of(eval: Option<PgnEval>, result: GameResult, side: Side, params: &PgnParams) -> (f32, f32) {
     let eval = eval.filter(|_| params.evals == EvalFormula::Lichess);
     let sign = if side == Side::White { 1.0 } else { -1.0 };
     let (q, draw) = match eval {
@@ -43,17 +43,17 @@ fn draw_of(q: f64, level: f64) -> f64 {
 mod tests {
     use super::{draw_of, value_of};
     use crate::board::{GameResult, PgnEval, Side};
-    use crate::import::{EvalFormula, ImportParams};
+    use crate::import::{EvalFormula, PgnParams};
 
     fn value(eval: Option<PgnEval>, side: Side) -> (f32, f32) {
-        value_of(eval, GameResult::BlackWins, side, &ImportParams::default())
+        value_of(eval, GameResult::BlackWins, side, &PgnParams::default())
     }
 
     #[test]
     fn results_count_where_there_is_no_evaluation() {
         assert_eq!(value(None, Side::White), (-1.0, 0.0));
         assert_eq!(value(None, Side::Black), (1.0, 0.0));
-        let params = ImportParams { evals: EvalFormula::Ignore, ..ImportParams::default() };
+        let params = PgnParams { evals: EvalFormula::Ignore, ..PgnParams::default() };
         let drawn = value_of(Some(PgnEval::Mate(1)), GameResult::Draw, Side::White, &params);
         assert_eq!(drawn, (0.0, 1.0));
     }

@@ -1,37 +1,14 @@
 //! From the text of a chunk to rows.
 
-use super::chunks::Chunk;
-use super::params::{ImportParams, elo, fault_of};
+use super::params::{PgnParams, elo, fault_of};
 use super::value::value_of;
-use crate::board::{
-    Adjudication, Ending, Game, GameResult, PgnEnd, PgnFaultKind, PgnReader, PgnRecord, Reason, Rules,
-};
-use crate::store::{GameRow, HeaderRow, PositionRow, Reject, RejectRow};
-
-/// Games from outside have no ply cap.
-const RULES: Rules = Rules { max_plies: u32::MAX };
-
-/// The rows of a game.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Imported {
-    pub(super) game: GameRow,
-    pub(super) header: HeaderRow,
-    pub(super) positions: Vec<PositionRow>,
-}
-
-/// What becomes of a game.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Parsed {
-    /// It is taken.
-    Taken(Box<Imported>),
-    /// It is broken.
-    Rejected(RejectRow),
-    /// An option leaves it out.
-    LeftOut(&'static str),
-}
+use crate::board::{Adjudication, Ending, Game, GameResult, PgnEnd, PgnFaultKind, PgnReader, PgnRecord};
+use crate::import::format::{Chunk, Imported, NotTaken, Parsed, RULES, line_number};
+use crate::store::legality::other_end;
+use crate::store::{GameRow, HeaderRow, PositionRow, Reject};
 
 /// The games of a chunk in order. Games are numbered from 0 here; the numbers within the file count from 1 within the chunk.
-pub(super) fn parse(chunk: &Chunk, source: &str, params: &ImportParams) -> Vec<Parsed> {
+pub(super) fn parse(chunk: &Chunk, source: &str, params: &PgnParams) -> Vec<Parsed> {
     let mut reader = PgnReader::new(&chunk.text, chunk.start.lines as usize + 1);
     let mut parsed = Vec::new();
     while let Some(record) = reader.next_game(&|tags| params.excludes(tags).is_none()) {
@@ -40,30 +17,13 @@ pub(super) fn parse(chunk: &Chunk, source: &str, params: &ImportParams) -> Vec<P
             || taken(&record, params).map(|result| imported(&record, result, params)),
             |option| Err(NotTaken::LeftOut(option)),
         );
-        parsed.push(match result {
-            Ok(mut imported) => {
-                source.clone_into(&mut imported.header.source);
-                imported.header.number = number;
-                Parsed::Taken(Box::new(imported))
-            }
-            Err(NotTaken::LeftOut(option)) => Parsed::LeftOut(option),
-            Err(NotTaken::Rejected { reason, line, detail }) => {
-                let (source, line) = (source.to_owned(), line_number(line));
-                Parsed::Rejected(RejectRow { reject: 0, source, number, line, reason, detail })
-            }
-        });
+        parsed.push(Parsed::of(result, source, number));
     }
     parsed
 }
 
-/// Why a game is not taken.
-enum NotTaken {
-    LeftOut(&'static str),
-    Rejected { reason: Reject, line: usize, detail: String },
-}
-
 /// The result of a game that is taken.
-fn taken(record: &PgnRecord, params: &ImportParams) -> Result<GameResult, NotTaken> {
+fn taken(record: &PgnRecord, params: &PgnParams) -> Result<GameResult, NotTaken> {
     let rejected = |reason, detail| NotTaken::Rejected { reason, line: record.line, detail };
     if let Some(fault) = &record.fault {
         let reason = match fault.kind {
@@ -89,21 +49,14 @@ fn taken(record: &PgnRecord, params: &ImportParams) -> Result<GameResult, NotTak
         let detail = format!("its tag Result says {tag}, and {} follows its moves", result.symbol());
         return Err(rejected(Reject::OtherResult, detail));
     }
-    let outcome = record.game.outcome(&RULES).filter(|outcome| is_final(outcome.reason));
-    if let Some(outcome) = outcome.filter(|outcome| outcome.result() != result) {
-        let (by, found) = (outcome.reason.name(), outcome.result().symbol());
-        let detail = format!("{} follows its moves, which end in {found} by {by}", result.symbol());
+    if let Some(end) = other_end(&record.game, result) {
+        let detail = format!("{} follows its moves, which {end}", result.symbol());
         return Err(rejected(Reject::OtherResult, detail));
     }
     if plies < params.min_plies as usize { Err(NotTaken::LeftOut("min_plies")) } else { Ok(result) }
 }
 
-/// Whether a game cannot go on: other draws have to be claimed, or are not known to every program.
-fn is_final(reason: Reason) -> bool {
-    matches!(reason, Reason::Checkmate | Reason::Stalemate)
-}
-
-fn imported(record: &PgnRecord, result: GameResult, params: &ImportParams) -> Imported {
+fn imported(record: &PgnRecord, result: GameResult, params: &PgnParams) -> Imported {
     let game = &record.game;
     let opening_plies = game.ply().min(params.skip_plies as usize);
     let positions = game.positions().zip(game.moves()).enumerate().skip(opening_plies);
@@ -167,11 +120,6 @@ fn header(record: &PgnRecord, result: GameResult) -> HeaderRow {
         result: result.symbol().to_owned(),
         ..HeaderRow::default()
     }
-}
-
-/// Files of more lines than this have their last games on the last line that fits.
-fn line_number(line: usize) -> u32 {
-    u32::try_from(line).unwrap_or(u32::MAX)
 }
 
 /// What ended a game: the rules of chess where they fit the result, else what the tag `Termination` says.

@@ -1,51 +1,34 @@
 //! Checks the stored rows of an imported game against the rules of chess and against each other.
 
-use super::params::ImportParams;
+use super::params::PgnParams;
 use super::parse::ending;
 use super::value::value_of;
-use crate::board::{Game, Rules, Side};
+use crate::board::Side;
+use crate::import::format::{opening_fault, reason_fault, result_fault};
 use crate::store::legality::{positions_fault, replayed};
 use crate::store::{GameRow, HeaderRow, PositionRow};
 
 /// What contradicts the rules of chess, or another row, in an imported game, if anything.
-pub fn imported_fault(
+pub(super) fn fault(
     row: &GameRow,
     header: &HeaderRow,
     positions: &[PositionRow],
-    params: &ImportParams,
+    params: &PgnParams,
 ) -> Option<String> {
     let game = match replayed(&row.start_fen, &row.moves) {
         Ok(game) => game,
         Err(fault) => return Some(fault),
     };
-    end_fault(row, header, &game)
-        .or_else(|| length_fault(row, header, params))
+    result_fault(row, header, &game)
+        .or_else(|| reason_fault(row, ending(&game, row.result, &header.termination)))
+        .or_else(|| opening_fault(row, params.skip_plies))
+        .or_else(|| length_fault(row, header))
         .or_else(|| positions_fault(&game, row, positions))
         .or_else(|| positions.iter().find_map(|position| target_fault(row, header, position, params)))
 }
 
-fn end_fault(row: &GameRow, header: &HeaderRow, game: &Game) -> Option<String> {
-    let stored = row.result.symbol();
-    if header.result != stored {
-        return Some(format!("`result` is {stored}, and its headers say {}", header.result));
-    }
-    let outcome = game.outcome(&Rules { max_plies: u32::MAX });
-    let has_moves = game.position().has_legal_move();
-    if let Some(outcome) = outcome.filter(|outcome| !has_moves && outcome.result() != row.result) {
-        let (found, by) = (outcome.result().symbol(), outcome.reason.name());
-        return Some(format!("it is stored as {stored}, but its moves end in {found} by {by}"));
-    }
-    let expected = ending(game, row.result, &header.termination);
-    (row.reason != expected)
-        .then(|| format!("`reason` is {}, but it ended by {}", row.reason.name(), expected.name()))
-}
-
-fn length_fault(row: &GameRow, header: &HeaderRow, params: &ImportParams) -> Option<String> {
+fn length_fault(row: &GameRow, header: &HeaderRow) -> Option<String> {
     let plies = row.moves.len();
-    let skipped = plies.min(params.skip_plies as usize);
-    if usize::from(row.opening_plies) != skipped {
-        return Some(format!("`opening_plies` is {}, expected {skipped}", row.opening_plies));
-    }
     let lists = [("clocks", &header.clocks), ("evals", &header.evals)];
     let (name, list) = lists.into_iter().find(|(_, list)| ![0, plies].contains(&list.0.len()))?;
     Some(format!("`{name}` of its headers has {} items, but the game has {plies} plies", list.0.len()))
@@ -56,7 +39,7 @@ fn target_fault(
     row: &GameRow,
     header: &HeaderRow,
     position: &PositionRow,
-    params: &ImportParams,
+    params: &PgnParams,
 ) -> Option<String> {
     let in_ply = |fault: String| Some(format!("ply {}: {fault}", position.ply));
     if (&position.moves[..], &position.target[..]) != (&[position.played][..], &[u16::MAX][..]) {
