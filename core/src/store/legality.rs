@@ -22,6 +22,19 @@ pub fn self_play_fault(row: &GameRow, positions: &[PositionRow], rules: &Rules) 
     ending_fault(&game, row.result, row.reason, rules).or_else(|| positions_fault(&game, row, positions))
 }
 
+/// What contradicts the rules of chess in a game from outside with the rows of its searched positions, if anything. Such a game may
+/// go on where a draw could be claimed, and end by the will of either player.
+pub fn outside_game_fault(row: &GameRow, positions: &[PositionRow]) -> Option<String> {
+    let game = match replayed(&row.start_fen, &row.moves) {
+        Ok(game) => game,
+        Err(fault) => return Some(fault),
+    };
+    let stored = row.result.symbol();
+    other_end(&game, row.result)
+        .map(|end| format!("it is stored as {stored}, but its moves {end}"))
+        .or_else(|| positions_fault(&game, row, positions))
+}
+
 /// How the moves end, if that is a mate or a stalemate and the result is another: "end in 0-1 by checkmate". Other draws have to be
 /// claimed, or are not known to every program.
 pub(crate) fn other_end(game: &Game, result: GameResult) -> Option<String> {
@@ -205,7 +218,7 @@ pub fn move_text(packed: u16) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{line_fault, match_fault, puzzle_fault, self_play_fault, tree_fault};
+    use super::{line_fault, match_fault, outside_game_fault, puzzle_fault, self_play_fault, tree_fault};
     use crate::board::{Adjudication, Ending, Fault, Game, GameResult, Move, Position, Reason, Rules};
     use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, Scores, TreeRow};
 
@@ -286,6 +299,26 @@ mod tests {
         let short = Rules { max_plies: 2 };
         let fault = self_play_fault(&row, &positions, &short).expect("is over earlier");
         assert!(fault.contains("is over at ply 3 by ply_cap"), "{fault}");
+    }
+
+    #[test]
+    fn a_game_from_outside_may_be_resigned_by_either_player_but_not_against_a_mate() {
+        let (mut row, mut positions) = mate();
+        assert_eq!(outside_game_fault(&row, &positions), None);
+        row.result = GameResult::WhiteWins;
+        let fault = outside_game_fault(&row, &positions).expect("is mate");
+        assert_eq!(fault, "it is stored as 1-0, but its moves end in 0-1 by checkmate");
+        // White has moved last, and Black resigns.
+        row.moves.truncate(3);
+        row.reason = Ending::Adjudicated(Adjudication::Resignation);
+        positions.truncate(3);
+        for position in &mut positions {
+            position.result = if position.ply.is_multiple_of(2) { 1 } else { -1 };
+        }
+        assert!(self_play_fault(&row, &positions, &RULES).is_some());
+        assert_eq!(outside_game_fault(&row, &positions), None);
+        positions[1].legal += 1;
+        assert!(outside_game_fault(&row, &positions).expect("is wrong").starts_with("ply 1: `legal` is "));
     }
 
     #[test]

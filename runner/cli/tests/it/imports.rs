@@ -553,8 +553,9 @@ let run = open_run("small");
 let games = run.import_pgn("games.pgn", #{ min_elo: 1010, skip_plies: 4 });
 print(`${games.games} of ${games.read}, ${games.left_out.min_elo} left out`);
 let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
-run.train(net, games, #{ updates: 4, batch: 16 });
+let first = run.train(net, games, #{ updates: 4, batch: 16 });
 run.train(net, run.window(), #{ updates: 4, batch: 16 });
+run.reanalyze(first, games, #{ search: #{ simulations: 4 }, share: 0.1 });
 "#,
     );
     let ended = experiment.run(&[]);

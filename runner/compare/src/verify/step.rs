@@ -95,7 +95,8 @@ impl Reader<'_> {
         Rules { max_plies: max_plies.map_or(u32::MAX, |plies| plies as u32) }
     }
 
-    /// Games of self-play, or copies of them with new targets: these ended by the ply cap of the step that played them.
+    /// Games of self-play, or copies of games with new targets: these ended by the ply cap of the step that played them, or come from
+    /// outside, if no net played.
     fn self_play(&mut self, are_copies: bool) {
         let (own_rules, mut stats) = (self.rules(), SelfPlayStats::default());
         let rules = |row: &GameRow| {
@@ -110,7 +111,13 @@ impl Reader<'_> {
             for row in &games {
                 let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
                 rest = others;
-                if let Some(fault) = legality::self_play_fault(row, own, &rules(row)) {
+                let is_from_outside = are_copies && row.network.is_empty();
+                let fault = if is_from_outside {
+                    legality::outside_game_fault(row, own)
+                } else {
+                    legality::self_play_fault(row, own, &rules(row))
+                };
+                if let Some(fault) = fault {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));
                 }
                 stats.add_game(row, own);
