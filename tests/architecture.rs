@@ -202,6 +202,7 @@ const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("parquet", &["core/src/store"]),
     ("zstd", &["core/src/import"]),
     ("flate2", &["core/src/import"]),
+    ("tar", &["core/src/import/lc0"]),
     ("polars", &["analysis/src"]),
     ("polars_io", &["analysis/src/export.rs"]),
     ("libloading", &["analysis/src/duckdb"]),

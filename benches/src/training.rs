@@ -75,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
 /// Reads the run's games on one thread, and replays them on all cores.
 fn load(options: &Options, spec: &NetworkSpec, params: &TrainParams) -> Result<Samples, Box<dyn Error>> {
-    let (folder, files) = files(&options.run, &["self_play", "reanalyze", "import_pgn"], &[])?;
+    let (folder, files) = files(&options.run, &["self_play", "reanalyze", "import_pgn", "import_lc0"], &[])?;
     let mut samples = Samples::new(spec.input(), params)?;
     let (mut reading, mut replaying, mut positions) = (0.0, 0.0, 0);
     for shard in ShardFiles::of_iteration(&files) {

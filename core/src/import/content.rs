@@ -51,6 +51,17 @@ pub enum SourceError {
         /// The file.
         file: PathBuf,
     },
+    /// It has no training data of lc0.
+    #[error(
+        "{} {found}; expected training data of lc0: records of version 6 or 7, as they are, as .gz or .zst, or as a .tar of such files",
+        file.display()
+    )]
+    NotLc0 {
+        /// The file.
+        file: PathBuf,
+        /// What it has.
+        found: String,
+    },
     /// Its content is cut or damaged.
     #[error(
         "{} is cut or damaged: {cause} (after {offset} decompressed bytes); get the file again, and import it under another name",
@@ -99,6 +110,16 @@ impl Packing {
             _ => Self::Plain,
         }
     }
+}
+
+/// Bytes without their compression, found out by their first bytes. What is of a kind that is not read is an error.
+pub(super) fn unpacked(bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
+    Ok(match Packing::of(bytes) {
+        Packing::Plain => Box::new(bytes),
+        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(bytes)?),
+        Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
+        Packing::Other(format, advice) => return Err(io::Error::other(format!("it is {format}; {advice}"))),
+    })
 }
 
 /// Counts the bytes that are read.

@@ -64,21 +64,24 @@ impl PositionRow {
     /// Sets what a finished search says of the position. `priors` are those before noise.
     pub(super) fn set_search(&mut self, search: &Search, priors: &[(Move, f32)]) {
         let target = search.policy_target();
-        let mut kept: Vec<(u16, u32, u16)> = target
-            .iter()
-            .map(|mv: &Target| (mv.played.packed(), mv.visits, quantised(mv.share)))
-            .filter(|(_, visits, share)| *visits > 0 || *share > 0)
-            .collect();
-        kept.sort_unstable();
         self.legal = target.len() as u16;
-        self.moves = kept.iter().map(|(packed, _, _)| *packed).collect();
-        self.visits = kept.iter().map(|(_, visits, _)| *visits).collect();
-        self.target = kept.iter().map(|(_, _, share)| *share).collect();
+        self.set_target(target.iter().map(|mv: &Target| (mv.played.packed(), mv.visits, mv.share)));
         let ((root_q, root_d), (net_q, net_d)) = (search.root_value(), search.net_value());
         (self.root_q, self.root_d) = (root_q as f32, root_d as f32);
         (self.net_q, self.net_d) = (net_q as f32, net_d as f32);
         self.simulations = search.visits();
         self.policy_surprise = divergence(&target, priors);
+    }
+
+    /// Sets the policy target: packed moves with their visits and their shares in [0, 1]. Those that have neither are left out.
+    pub(crate) fn set_target(&mut self, moves: impl Iterator<Item = (u16, u32, f64)>) {
+        let quantised = |(packed, visits, share)| (packed, visits, quantised(share));
+        let mut kept: Vec<(u16, u32, u16)> =
+            moves.map(quantised).filter(|(_, visits, share)| *visits > 0 || *share > 0).collect();
+        kept.sort_unstable();
+        self.moves = kept.iter().map(|(packed, _, _)| *packed).collect();
+        self.visits = kept.iter().map(|(_, visits, _)| *visits).collect();
+        self.target = kept.iter().map(|(_, _, share)| *share).collect();
     }
 }
 

@@ -24,11 +24,11 @@ pub struct StoredGame {
     pub reason: Ending,
     /// What happened in a game of a match that a player lost by a fault; otherwise empty.
     pub detail: String,
-    /// The search result of each ply, one for each move; `None` for random plies and in matches.
+    /// The search result of each ply, one for each move; `None` for random plies, in matches and in games of PGN.
     pub searches: Vec<Option<PositionRow>>,
     /// What the players of a match found in each ply, one for each move; `None` where nothing is known, and in self-play.
     pub found: Vec<Option<Found>>,
-    /// What PGN said about it, if it was imported.
+    /// What was said about it, if it was imported.
     pub header: Option<HeaderRow>,
 }
 
@@ -84,9 +84,16 @@ impl StoredGame {
         })
     }
 
-    /// An imported game. What PGN says takes the part of the searches, which nobody made.
-    pub fn of_import(row: &GameRow, header: HeaderRow) -> Result<Self, GameTextError> {
-        let game = Self::of_self_play(row, &[])?;
+    /// An imported game with its positions. In games of PGN, which nobody searched, what PGN says takes the part of the searches.
+    pub fn of_import(
+        row: &GameRow,
+        header: HeaderRow,
+        positions: &[PositionRow],
+    ) -> Result<Self, GameTextError> {
+        let mut game = Self::of_self_play(row, positions)?;
+        for search in &mut game.searches {
+            search.take_if(|row| row.simulations <= 1);
+        }
         let named = |name: &str| if name.is_empty() { "?".to_owned() } else { name.to_owned() };
         let (white, black) = (named(&header.white), named(&header.black));
         Ok(Self { white, black, header: Some(header), ..game })

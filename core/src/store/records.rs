@@ -69,11 +69,11 @@ impl MatchGameRow {
 }
 
 param_enum! {
-    /// Why a game of a PGN file was not imported.
+    /// Why a game was not imported.
     pub enum Reject {
         /// It cannot be read: a comment, tag or variation does not end, or one too many ends.
         Syntax = "syntax",
-        /// Its tag `FEN` holds no legal position.
+        /// It starts from no legal position.
         Fen = "fen",
         /// It is not a game of standard chess.
         Variant = "variant",
@@ -81,16 +81,28 @@ param_enum! {
         IllegalMove = "illegal_move",
         /// A player passes.
         NullMove = "null_move",
-        /// No result follows its moves.
+        /// No result follows its moves, or it is no win, draw or loss.
         NoResult = "no_result",
-        /// The result after its moves is not that of its tags, or not that of the mate or stalemate on the board.
+        /// Its result is not that of its tags, or not that of the mate or stalemate on the board.
         OtherResult = "other_result",
         /// It has more than 65,535 plies.
         TooLong = "too_long",
+        /// Its content cannot be read, or ends early.
+        Damaged = "damaged",
+        /// Its records are of a version that is not read.
+        Version = "version",
+        /// Its planes are of a format that is not read.
+        InputFormat = "input_format",
+        /// A record's planes are not those of the position that the moves lead to, or impossible.
+        Planes = "planes",
+        /// A record's probabilities are not those of the legal moves, or do not sum to 1.
+        Policy = "policy",
+        /// A record's values are impossible.
+        Value = "value",
     }
 }
 
-/// What PGN says of an imported game besides its moves. Text is empty, and a rating 0, if it is not known.
+/// What is said of an imported game besides its moves. Text is empty, and a rating 0, if it is not known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeaderRow {
     /// The game's number, as in `games`; the key of the table.
@@ -99,9 +111,9 @@ pub struct HeaderRow {
     pub source: String,
     /// Its number in that file, from 1, those that were not taken included.
     pub number: u32,
-    /// The line that it begins on.
+    /// The line that it begins on; 0 in training data of lc0.
     pub line: u32,
-    /// The tag `Event`.
+    /// The tag `Event`; in training data of lc0 the name of the game's file in its archive.
     pub event: String,
     /// The tag `Site`; at Lichess, the address of the game.
     pub site: String,
@@ -119,7 +131,7 @@ pub struct HeaderRow {
     pub black_elo: u16,
     /// The tag `TimeControl`.
     pub time_control: String,
-    /// The tag `Termination`.
+    /// The tag `Termination`; in training data of lc0 `max game length` or `adjudication` if lc0 ended the game.
     pub termination: String,
     /// The code of the opening by the tag `ECO`.
     pub eco: String,
@@ -162,7 +174,7 @@ impl HeaderRow {
     }
 }
 
-/// A game of a PGN file that was not imported.
+/// A game that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectRow {
     /// Its number among those that were not imported; the key of the table.
@@ -171,7 +183,7 @@ pub struct RejectRow {
     pub source: String,
     /// Its number in that file, from 1.
     pub number: u32,
-    /// The line of the fault.
+    /// The line of the fault; in training data of lc0 the record, from 1, or 0 for the whole game.
     pub line: u32,
     /// The kind of fault; stored by name.
     pub reason: Reject,

@@ -44,7 +44,7 @@ table! {
 }
 
 table! {
-    RejectRow is "rejects" version 1, key (reject: u32), check unchecked {
+    RejectRow is "rejects" version 2, key (reject: u32), check unchecked {
         reject: u32 as Deltas,
         source: String as Dictionary,
         number: u32 as Deltas,

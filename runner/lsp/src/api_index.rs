@@ -101,7 +101,8 @@ impl ApiIndex {
         let run = index.returns.get("open_run").cloned();
         index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
         // Nor read datasets and files of games, which must exist.
-        for (reader, alike) in [("load_dataset", "window"), ("import_pgn", "self_play")] {
+        let readers = [("load_dataset", "window"), ("import_pgn", "self_play"), ("import_lc0", "self_play")];
+        for (reader, alike) in readers {
             let games = index.returns.get(alike).cloned();
             index.returns.extend(games.map(|games| (reader.to_owned(), games)));
         }

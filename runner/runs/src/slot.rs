@@ -57,6 +57,7 @@ impl Series {
             ("train", Self::Networks),
             ("self_play", Self::Iterations),
             ("import_pgn", Self::Iterations),
+            ("import_lc0", Self::Iterations),
             ("reanalyze", Self::Iterations),
             ("arena", Self::Matches),
             ("search", Self::Searches),

@@ -17,7 +17,7 @@ pub use network::summary_members;
 pub use self_play::{ARCHIVE, SelfPlay, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
-use dc0_core::import::PgnParams;
+use dc0_core::import::{Lc0Params, PgnParams};
 
 use crate::step::{Kind, KindOf};
 
@@ -28,6 +28,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<grow::Growth>::ENTRY,
     &KindOf::<SelfPlay>::ENTRY,
     &KindOf::<import::Import<PgnParams>>::ENTRY,
+    &KindOf::<import::Import<Lc0Params>>::ENTRY,
     &KindOf::<train::Training>::ENTRY,
     &KindOf::<reanalyze::Reanalysis>::ENTRY,
     &KindOf::<Arena>::ENTRY,

@@ -45,12 +45,14 @@ struct Totals {
 fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
     let steps = || context.steps.iter().filter(|step| step.run == run.name);
     let kind = |kind: &'static str| steps().filter(move |step| step.kind == kind);
-    let sum = |of: &'static str, name: &'static str| kind(of).filter_map(|step| step.figure(name)).sum();
+    let sum =
+        |of: &'static str, name: &'static str| -> f64 { kind(of).filter_map(|step| step.figure(name)).sum() };
+    let imported = |name: &'static str| sum("import_pgn", name) + sum("import_lc0", name);
     Totals {
         seconds: steps().filter_map(|step| step.seconds).sum(),
         games: sum("self_play", "games"),
         positions: sum("self_play", "positions"),
-        imported: [sum("import_pgn", "games"), sum("import_pgn", "positions")],
+        imported: [imported("games"), imported("positions")],
         trainings: kind("train").count(),
         matches: kind("arena").count(),
     }

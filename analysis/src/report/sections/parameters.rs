@@ -10,12 +10,13 @@ use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
 /// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "network",
     "load_network",
     "grow",
     "self_play",
     "import_pgn",
+    "import_lc0",
     "train",
     "reanalyze",
     "arena",

@@ -55,7 +55,7 @@ fn a_game_becomes_rows_with_everything_that_is_known_of_it() {
     let games = parsed(GAME.as_bytes(), &PgnParams::default());
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
     let (game, header) = (&imported.game, &imported.header);
-    let moves: Vec<String> = StoredGame::of_import(game, header.clone())
+    let moves: Vec<String> = StoredGame::of_import(game, header.clone(), &imported.positions)
         .expect("is legal")
         .game
         .moves()
@@ -341,7 +341,7 @@ fn imported_games_are_written_as_pgn_and_read_back() {
     let first = parsed(text.as_bytes(), &params);
     let written = |parsed: &Parsed| match parsed {
         Parsed::Taken(imported) => {
-            let stored = StoredGame::of_import(&imported.game, imported.header.clone())
+            let stored = StoredGame::of_import(&imported.game, imported.header.clone(), &imported.positions)
                 .expect("is legal");
             stored.pgn("export") + "\n"
         }

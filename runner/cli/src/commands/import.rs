@@ -48,7 +48,7 @@ enum ImportError {
     Elo { least: u32, most: u32 },
     #[error("standard input is named more than once")]
     TwoInputs,
-    #[error("standard input is a terminal; pipe PGN into the command, or give a file instead of -")]
+    #[error("standard input is a terminal; pipe games into the command, or give a file instead of -")]
     Terminal,
     #[error(transparent)]
     RunFolder(#[from] RunError),
@@ -70,8 +70,8 @@ impl Fault for ImportError {
 
 impl Command for ImportArgs {
     const NAME: &'static str = "import";
-    const ABOUT: &'static str =
-        "Make a dataset of games from PGN files, to train on and to query; the same command resumes it";
+    const ABOUT: &'static str = "Make a dataset of games from PGN files or training data of Leela Chess Zero, to train on and to query; \
+        the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         match &self.format {
@@ -83,6 +83,9 @@ impl Command for ImportArgs {
                     return Err(ImportError::Elo { least, most }.into());
                 }
                 import("import_pgn", &args.files, &args.params(), &args.dataset, program)
+            }
+            ImportFormat::Lc0(args) => {
+                import("import_lc0", &args.files, &args.params(), &args.dataset, program)
             }
         }
     }

@@ -53,7 +53,7 @@ fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
 }
 
 #[track_caller]
-fn ends(experiment: &Experiment, args: &[&str], code: i32) -> Ended {
+pub(crate) fn ends(experiment: &Experiment, args: &[&str], code: i32) -> Ended {
     let ended = ended(experiment, args);
     assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
     ended
@@ -283,7 +283,7 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     assert!(!experiment.folder.path().join("datasets/d").exists());
 }
 
-fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Vec<String> {
     verify(&Folder::at(root), FolderKind::Run).expect("is not locked").problems
 }
 
@@ -297,7 +297,7 @@ fn every_flipped_bit_of_a_dataset_is_reported() {
 }
 
 /// Changes the rows of a table's first file, and seals manifest and journal again, as a program at fault does.
-fn reseal<R: TableRow>(root: &Path, table: &str, change: impl Fn(&mut Vec<R>)) {
+pub(crate) fn reseal<R: TableRow>(root: &Path, table: &str, change: impl Fn(&mut Vec<R>)) {
     let file = files(root, table).remove(0);
     let mut rows: Vec<R> = read_table(&file).expect("reads");
     change(&mut rows);
@@ -314,7 +314,7 @@ fn reseal<R: TableRow>(root: &Path, table: &str, change: impl Fn(&mut Vec<R>)) {
     rewrite_journal(&root.join("journal.jsonl"), of_other);
 }
 
-fn copied(from: &Path, to: &Path) {
+pub(crate) fn copied(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("creates");
     for (name, _) in results_of(from) {
         let target = to.join(&name);
@@ -324,7 +324,7 @@ fn copied(from: &Path, to: &Path) {
 }
 
 /// A planted corruption: its name, what is done, and what is said of it.
-type Corruption<'a> = (&'a str, &'a dyn Fn(&Path), &'a str);
+pub(crate) type Corruption<'a> = (&'a str, &'a dyn Fn(&Path), &'a str);
 
 #[test]
 fn planted_corruptions_of_a_dataset_are_found() {

@@ -10,6 +10,7 @@ mod experiment;
 mod explain;
 mod fork;
 mod imports;
+mod lc0;
 mod lsp;
 mod match_commands;
 mod matches;

@@ -59,12 +59,13 @@ fn self_play_game(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntr
         let games: Vec<GameRow> = read_entry(root, shard.games)?;
         last = games.last().map_or(last, |row| row.game);
         let Some(row) = games.into_iter().find(|row| row.game == name.game) else { continue };
+        let positions: Vec<PositionRow> = read_entry(root, shard.positions)?;
         let stored = if let Some(headers) = shard.headers {
             let headers: Vec<HeaderRow> = read_entry(root, headers)?;
             let header = headers.into_iter().find(|header| header.game == row.game).unwrap_or_default();
-            StoredGame::of_import(&row, header)
+            StoredGame::of_import(&row, header, &positions)
         } else {
-            StoredGame::of_self_play(&row, &read_entry::<PositionRow>(root, shard.positions)?)
+            StoredGame::of_self_play(&row, &positions)
         };
         return Ok((shard.games.clone(), stored.map_err(damaged(run, shard.games, name))?));
     }

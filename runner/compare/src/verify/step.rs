@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dc0_core::arena;
 use dc0_core::board::{Ending, Game, Reason, Rules};
-use dc0_core::import::{GameFormat, ImportStats, PgnParams};
+use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
@@ -47,6 +47,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         "self_play" => reader.self_play(false),
         "reanalyze" => reader.self_play(true),
         "import_pgn" => reader.import::<PgnParams>(),
+        "import_lc0" => reader.import::<Lc0Params>(),
         "arena" => reader.arena(),
         "search" => reader.search(),
         "puzzles" => reader.puzzles(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use dc0_core::import::{
-    self, GameFormat, ImportError, ImportJob, ImportShard, ImportStats, PgnParams, Resume,
+    self, GameFormat, ImportError, ImportJob, ImportShard, ImportStats, Lc0Params, PgnParams, Resume,
     ShardPart, Source, SourceError,
 };
 use dc0_core::params::{Problem, Value};
@@ -71,6 +71,29 @@ impl ImportFormat for PgnParams {
             Some("zst") => 320,
             Some("gz") => 500,
             _ => 2000,
+        }
+    }
+}
+
+impl ImportFormat for Lc0Params {
+    const KIND: &'static str = "import_lc0";
+    const VERSION: u32 = 1;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "import_lc0",
+        form: "run.import_lc0(file) or run.import_lc0([file, …]) or either with #{…}",
+        returns: "games",
+        meaning: "A step: imports training data of Leela Chess Zero (.tar, .gz, or plain records of version 6 or 7) with its policies \
+            and values, for training.",
+        example: "fn with_games_of_lc0(run) { run.import_lc0(\"training-run1.tar\", #{ value: \"best\", max_games: 100_000 }) }",
+    }];
+    const PLIES: u64 = 110;
+    const POSITION_BYTES: f64 = 80.0;
+    const LINE: &'static str = "record";
+
+    fn game_bytes(ending: Option<&str>) -> u64 {
+        match ending {
+            Some("tar" | "gz" | "zst") => 21_000,
+            _ => 900_000,
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Shard {
     pub(super) games: String,
     /// The searched positions, in self-play.
     pub(super) positions: Option<String>,
-    /// What PGN says of the games, if they were imported.
+    /// What is said of the games, if they were imported.
     pub(super) headers: Option<String>,
     /// The number of games.
     pub(super) count: u64,
@@ -78,8 +78,8 @@ fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
 
 /// The last shards of the last finished steps, the latest first.
 fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
-    let has_games =
-        |path: &PathBuf| matches!(Manifest::kind_of(path), Some("self_play" | "import_pgn" | "arena"));
+    const KINDS: [&str; 4] = ["self_play", "import_pgn", "import_lc0", "arena"];
+    let has_games = |path: &PathBuf| Manifest::kind_of(path).is_some_and(|kind| KINDS.contains(&kind));
     let last = manifests(library, run).into_iter().rev().filter(has_games).take(3);
     let manifests = last.filter_map(|path| Manifest::read(&library.own(path)?).ok());
     manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())

@@ -94,12 +94,15 @@ pub(super) fn stored(
     with_searches: bool,
 ) -> Result<Vec<Result<StoredGame, GameTextError>>, StoreError> {
     let (first, count) = (part.start, part.len());
+    let searched = match &shard.positions {
+        Some(positions) if with_searches => rows::<PositionRow>(library, run, positions)?,
+        _ => Vec::new(),
+    };
     if let Some(headers) = &shard.headers {
         let games = rows::<GameRow>(library, run, &shard.games)?;
         let games = games.iter().zip(rows::<HeaderRow>(library, run, headers)?).skip(first).take(count);
-        Ok(games.map(|(row, header)| StoredGame::of_import(row, header)).collect())
-    } else if let Some(positions) = &shard.positions {
-        let searched = if with_searches { rows::<PositionRow>(library, run, positions)? } else { Vec::new() };
+        Ok(games.map(|(row, header)| StoredGame::of_import(row, header, &searched)).collect())
+    } else if shard.positions.is_some() {
         let games = rows::<GameRow>(library, run, &shard.games)?;
         let games = games.iter().skip(first).take(count);
         Ok(games.map(|row| StoredGame::of_self_play(row, &searched)).collect())

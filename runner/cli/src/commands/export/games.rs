@@ -99,7 +99,7 @@ impl Export {
             let rows: Vec<GameRow> = read_entry(root, files.games)?;
             let headers: Vec<HeaderRow> = read_entry(root, headers)?;
             let stored = |(row, header): (&GameRow, HeaderRow)| {
-                StoredGame::of_import(row, header).map_err(|cause| (row.game, cause))
+                StoredGame::of_import(row, header, &[]).map_err(|cause| (row.game, cause))
             };
             rows.iter().zip(headers).map(stored).collect()
         } else if let Some(positions) = files.positions {
@@ -153,9 +153,9 @@ impl Games {
     /// Whether these are games of a kind of step.
     fn includes(self, kind: &str) -> bool {
         match self {
-            Self::All => ["self_play", "import_pgn", "arena"].contains(&kind),
+            Self::All => ["self_play", "import_pgn", "import_lc0", "arena"].contains(&kind),
             Self::SelfPlay => kind == "self_play",
-            Self::Imported => kind == "import_pgn",
+            Self::Imported => ["import_pgn", "import_lc0"].contains(&kind),
             Self::Matches => kind == "arena",
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dc0_core::import::{EvalFormula, PgnParams};
+use dc0_core::import::{EvalFormula, Lc0Params, Lc0Value, PgnParams};
 use dc0_core::params::{Params, Value};
 use dc0_process::console::OutputFormat;
 use dc0_script::args::LogLevel;
@@ -21,6 +21,8 @@ pub(crate) struct ImportArgs {
 pub(crate) enum ImportFormat {
     /// Games in PGN, with clocks and evaluations; docs/guides/import.md shows how to use it.
     Pgn(ImportPgnArgs),
+    /// Training data of Leela Chess Zero, with its policies and values; docs/guides/import.md shows how to use it.
+    Lc0(ImportLc0Args),
 }
 
 /// Which games of which PGN files become a dataset.
@@ -60,6 +62,31 @@ pub(crate) struct ImportPgnArgs {
     #[arg(long, value_name = "P", value_parser = parse_draws)]
     pub level_draws: Option<f64>,
     /// Games in a file of the dataset, which is also what a kill can lose [default: 4096].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub shard_games: Option<u32>,
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+}
+
+/// Which games of which training data become a dataset.
+#[derive(Debug, Args)]
+pub(crate) struct ImportLc0Args {
+    /// Archives of chunks (.tar), or chunks: records of version 6 or 7, plain or compressed (.gz, .zst); - is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Which value of a record is the search's: root, best or result [default: root].
+    #[arg(long, value_name = "VALUE", value_parser = parse_value)]
+    pub value: Option<Lc0Value>,
+    /// The least plies of a game [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub min_plies: Option<u32>,
+    /// Plies at the start of each game that are not trained on [default: 0].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub skip_plies: Option<u32>,
+    /// The most games, the first ones.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_000_000_000))]
+    pub max_games: Option<u32>,
+    /// Games in a file of the dataset, which is also what a kill can lose [default: 1024].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shard_games: Option<u32>,
     #[command(flatten)]
@@ -108,6 +135,10 @@ fn parse_draws(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a probability from 0 to 0.99".to_owned())
 }
 
+fn parse_value(name: &str) -> Result<Lc0Value, String> {
+    Lc0Value::from_name(name).ok_or_else(|| format!("expected one of {}", Lc0Value::NAMES.join(", ")))
+}
+
 impl ImportPgnArgs {
     /// The parameters.
     pub(super) fn params(&self) -> PgnParams {
@@ -123,6 +154,20 @@ impl ImportPgnArgs {
             policy_targets: !self.results_only,
             evals: self.evals.unwrap_or(defaults.evals),
             level_draws: self.level_draws.unwrap_or(defaults.level_draws),
+            shard_games: self.shard_games.unwrap_or(defaults.shard_games),
+        }
+    }
+}
+
+impl ImportLc0Args {
+    /// The parameters.
+    pub(super) fn params(&self) -> Lc0Params {
+        let defaults = Lc0Params::default();
+        Lc0Params {
+            value: self.value.unwrap_or(defaults.value),
+            min_plies: self.min_plies.unwrap_or(defaults.min_plies),
+            skip_plies: self.skip_plies.unwrap_or(defaults.skip_plies),
+            max_games: self.max_games,
             shard_games: self.shard_games.unwrap_or(defaults.shard_games),
         }
     }

@@ -8,11 +8,11 @@ use dc0_runs::{Folder, Manifest, Record, RunError};
 
 /// The tables, each with what one row is. The first is the one that hubs show.
 const TABLES: [(&str, &str); 4] = [
-    ("positions", "a position with the move played and the values that are trained"),
+    ("positions", "a position with the moves and the values that are trained"),
     ("games", "a game: start, moves, result and what ended it"),
     (
         "headers",
-        "what PGN says of a game besides: players, ratings, dates, clocks, evaluations, file and line",
+        "what is said of a game besides: players, ratings, dates, clocks, evaluations, file and line",
     ),
     ("rejects", "a broken game that was not imported: file, line and what is wrong"),
 ];
@@ -67,6 +67,7 @@ fn size_category(rows: u64) -> &'static str {
 
 fn page(name: &str, license: &str, record: &Record, manifest: &Manifest) -> String {
     let summary = &manifest.summary;
+    let content = if manifest.kind == "import_lc0" { "training data of Leela Chess Zero" } else { "PGN" };
     let [games, positions] = ["games", "positions"].map(|name| figure(summary, name));
     let config = |(index, (table, _)): (usize, &(&str, &str))| {
         let default = if index == 0 { "\n  default: true" } else { "" };
@@ -105,7 +106,7 @@ configs:
 
 # {name}
 
-{games} games of chess with {positions} positions, imported by dc0 {version} from PGN. Of {read} games that were read, {broken} and {left_out}.
+{games} games of chess with {positions} positions, imported by dc0 {version} from {content}. Of {read} games that were read, {broken} and {left_out}.
 
 | table | a row is |
 |---|---|
