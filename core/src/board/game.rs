@@ -69,6 +69,11 @@ impl Game {
         self.last().key
     }
 
+    /// The keys of the positions from the start to the current one.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.plies.iter().map(|ply| ply.key)
+    }
+
     /// How often the current position occurred earlier in this game.
     pub fn repetitions(&self) -> u8 {
         self.last().repetitions

@@ -1,4 +1,4 @@
-//! Mate in one, without playing every move.
+//! Mate in one, without playing every move, and which moves may give check.
 
 use shakmaty::attacks::{between, bishop_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square};
@@ -6,11 +6,16 @@ use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square};
 use super::{Move, Position};
 
 impl Position {
+    /// Which moves of the side to move may give check.
+    pub fn possible_checks(&self) -> Option<PossibleChecks<'_>> {
+        PossibleChecks::new(&self.0)
+    }
+
     /// The first legal move that mates, if there is one.
     ///
     /// `legal` are the legal moves of this position. Only those that may give check are tried, which are few in most positions.
     pub fn mate_in_one(&self, legal: &[Move]) -> Option<Move> {
-        let checks = Checks::new(&self.0)?;
+        let checks = self.possible_checks()?;
         legal.iter().copied().find(|mv| checks.may_come_from(*mv) && self.is_mated_by(*mv))
     }
 
@@ -22,7 +27,8 @@ impl Position {
 }
 
 /// Which moves of the side to move may give check: all that do, and a few that do not.
-struct Checks<'a> {
+#[derive(Debug)]
+pub struct PossibleChecks<'a> {
     board: &'a Board,
     /// Squares from which a pawn, a knight, a bishop or a rook attacks the opponent's king.
     pawn: Bitboard,
@@ -33,7 +39,7 @@ struct Checks<'a> {
     screens: Bitboard,
 }
 
-impl<'a> Checks<'a> {
+impl<'a> PossibleChecks<'a> {
     fn new(position: &'a Chess) -> Option<Self> {
         let (board, us) = (position.board(), position.turn());
         let king = board.king_of(us.other())?;
@@ -48,8 +54,9 @@ impl<'a> Checks<'a> {
         })
     }
 
-    /// Castling, promotions and en passant change more than the squares looked at here, and are always tried.
-    fn may_come_from(&self, mv: Move) -> bool {
+    /// Whether a legal move may give check. Castling, promotions and en passant change more than the squares looked at here, and
+    /// always may.
+    pub fn may_come_from(&self, mv: Move) -> bool {
         let (from, to) = (Square::new(mv.from().into()), Square::new(mv.to().into()));
         let changes_file = mv.from() % 8 != mv.to() % 8;
         self.screens.contains(from)
