@@ -118,7 +118,17 @@ struct Pipeline {
 const PIPELINES: &[Pipeline] = &[Pipeline {
     package: "dc0-core",
     stages: &[
-        "board", "book", "encoding", "network", "search", "selfplay", "store", "import", "trainer", "arena",
+        "board",
+        "book",
+        "encoding",
+        "network",
+        "search",
+        "alphabeta",
+        "selfplay",
+        "store",
+        "import",
+        "trainer",
+        "arena",
     ],
     leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
 }];

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod alphabeta;
 pub mod arena;
 pub mod board;
 pub mod book;

@@ -1,12 +1,12 @@
 //! Alpha-beta with a fixed depth, quiescence and a hand-written evaluation: the classic yardstick.
 //!
-//! The evaluation is Tomasz Michniewski's Simplified Evaluation Function
-//! (<https://www.chessprogramming.org/Simplified_Evaluation_Function>): material and piece-square tables.
+//! The evaluation is material and piece squares, as the search of [`crate::alphabeta`] has without a net.
 
 use rand::RngExt;
 
 use super::Baseline;
-use crate::board::{Game, Move, Piece, Position, Reason, Rules, Side};
+use crate::alphabeta::{evaluation, value};
+use crate::board::{Game, Move, Piece, Position, Reason, Rules};
 use crate::rng::Stream;
 
 /// Plays a move with the best score `depth` plies ahead, captures, promotions and answers to checks followed to their end. Ties are
@@ -154,149 +154,10 @@ fn is_en_passant(position: &Position, mv: Move) -> bool {
     position.legal_en_passant() == Some(mv.to()) && position.piece_at(mv.from()) == Some(Piece::Pawn)
 }
 
-/// In centipawns; the king has none.
-fn value(piece: Piece) -> i32 {
-    match piece {
-        Piece::Pawn => 100,
-        Piece::Knight => 320,
-        Piece::Bishop => 330,
-        Piece::Rook => 500,
-        Piece::Queen => 900,
-        Piece::King => 0,
-    }
-}
-
-const PIECES: [Piece; 6] =
-    [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen, Piece::King];
-
-/// The evaluation in centipawns for the side to move.
-fn evaluation(position: &Position) -> i32 {
-    let side = position.side_to_move();
-    let is_ending = [side, side.other()].iter().all(|side| is_reduced(position, *side));
-    side_score(position, side, is_ending) - side_score(position, side.other(), is_ending)
-}
-
-/// Whether a side has no queen, or a queen with no rook and at most one knight or bishop; if both have, kings use their table of the
-/// ending.
-fn is_reduced(position: &Position, side: Side) -> bool {
-    let count = |piece| position.pieces(side, piece).count_ones();
-    count(Piece::Queen) == 0 || (count(Piece::Rook) == 0 && count(Piece::Knight) + count(Piece::Bishop) <= 1)
-}
-
-fn side_score(position: &Position, side: Side, is_ending: bool) -> i32 {
-    let mut score = 0;
-    for piece in PIECES {
-        let table = if is_ending && piece == Piece::King { &KING_IN_ENDING } else { table(piece) };
-        let mut squares = position.pieces(side, piece);
-        while squares != 0 {
-            let square = squares.trailing_zeros() as usize;
-            // Tables have the eighth rank first.
-            let index = if side == Side::White { square ^ 56 } else { square };
-            score += value(piece) + table[index];
-            squares &= squares - 1;
-        }
-    }
-    score
-}
-
-fn table(piece: Piece) -> &'static [i32; 64] {
-    match piece {
-        Piece::Pawn => &PAWN,
-        Piece::Knight => &KNIGHT,
-        Piece::Bishop => &BISHOP,
-        Piece::Rook => &ROOK,
-        Piece::Queen => &QUEEN,
-        Piece::King => &KING,
-    }
-}
-
-#[rustfmt::skip]
-const PAWN: [i32; 64] = [
-      0,   0,   0,   0,   0,   0,   0,   0,
-     50,  50,  50,  50,  50,  50,  50,  50,
-     10,  10,  20,  30,  30,  20,  10,  10,
-      5,   5,  10,  25,  25,  10,   5,   5,
-      0,   0,   0,  20,  20,   0,   0,   0,
-      5,  -5, -10,   0,   0, -10,  -5,   5,
-      5,  10,  10, -20, -20,  10,  10,   5,
-      0,   0,   0,   0,   0,   0,   0,   0,
-];
-
-#[rustfmt::skip]
-const KNIGHT: [i32; 64] = [
-    -50, -40, -30, -30, -30, -30, -40, -50,
-    -40, -20,   0,   0,   0,   0, -20, -40,
-    -30,   0,  10,  15,  15,  10,   0, -30,
-    -30,   5,  15,  20,  20,  15,   5, -30,
-    -30,   0,  15,  20,  20,  15,   0, -30,
-    -30,   5,  10,  15,  15,  10,   5, -30,
-    -40, -20,   0,   5,   5,   0, -20, -40,
-    -50, -40, -30, -30, -30, -30, -40, -50,
-];
-
-#[rustfmt::skip]
-const BISHOP: [i32; 64] = [
-    -20, -10, -10, -10, -10, -10, -10, -20,
-    -10,   0,   0,   0,   0,   0,   0, -10,
-    -10,   0,   5,  10,  10,   5,   0, -10,
-    -10,   5,   5,  10,  10,   5,   5, -10,
-    -10,   0,  10,  10,  10,  10,   0, -10,
-    -10,  10,  10,  10,  10,  10,  10, -10,
-    -10,   5,   0,   0,   0,   0,   5, -10,
-    -20, -10, -10, -10, -10, -10, -10, -20,
-];
-
-#[rustfmt::skip]
-const ROOK: [i32; 64] = [
-      0,   0,   0,   0,   0,   0,   0,   0,
-      5,  10,  10,  10,  10,  10,  10,   5,
-     -5,   0,   0,   0,   0,   0,   0,  -5,
-     -5,   0,   0,   0,   0,   0,   0,  -5,
-     -5,   0,   0,   0,   0,   0,   0,  -5,
-     -5,   0,   0,   0,   0,   0,   0,  -5,
-     -5,   0,   0,   0,   0,   0,   0,  -5,
-      0,   0,   0,   5,   5,   0,   0,   0,
-];
-
-#[rustfmt::skip]
-const QUEEN: [i32; 64] = [
-    -20, -10, -10,  -5,  -5, -10, -10, -20,
-    -10,   0,   0,   0,   0,   0,   0, -10,
-    -10,   0,   5,   5,   5,   5,   0, -10,
-     -5,   0,   5,   5,   5,   5,   0,  -5,
-      0,   0,   5,   5,   5,   5,   0,  -5,
-    -10,   5,   5,   5,   5,   5,   0, -10,
-    -10,   0,   5,   0,   0,   0,   0, -10,
-    -20, -10, -10,  -5,  -5, -10, -10, -20,
-];
-
-#[rustfmt::skip]
-const KING: [i32; 64] = [
-    -30, -40, -40, -50, -50, -40, -40, -30,
-    -30, -40, -40, -50, -50, -40, -40, -30,
-    -30, -40, -40, -50, -50, -40, -40, -30,
-    -30, -40, -40, -50, -50, -40, -40, -30,
-    -20, -30, -30, -40, -40, -30, -30, -20,
-    -10, -20, -20, -20, -20, -20, -20, -10,
-     20,  20,   0,   0,   0,   0,  20,  20,
-     20,  30,  10,   0,   0,  10,  30,  20,
-];
-
-#[rustfmt::skip]
-const KING_IN_ENDING: [i32; 64] = [
-    -50, -40, -30, -20, -20, -30, -40, -50,
-    -30, -20, -10,   0,   0, -10, -20, -30,
-    -30, -10,  20,  30,  30,  20, -10, -30,
-    -30, -10,  30,  40,  40,  30, -10, -30,
-    -30, -10,  30,  40,  40,  30, -10, -30,
-    -30, -10,  20,  30,  30,  20, -10, -30,
-    -30, -30,   0,   0,   0,   0, -30, -30,
-    -50, -30, -30, -30, -30, -30, -30, -50,
-];
-
 #[cfg(test)]
 mod tests {
-    use super::{INFINITE, MATE, alpha_beta, balanced_score, best_moves, evaluation, gain, quiescence};
+    use super::{INFINITE, MATE, alpha_beta, balanced_score, best_moves, gain, quiescence};
+    use crate::alphabeta::evaluation;
     use crate::board::{Game, Move, Position, Reason, Rules, random_opening};
     use crate::rng::{Purpose, Seed};
 
@@ -392,16 +253,5 @@ mod tests {
         assert_eq!(gain("e5e6"), 0);
         // Castling may be written as the king's capture of its rook.
         assert_eq!((gain("e1g1"), gain("e1h1")), (0, 0));
-    }
-
-    #[test]
-    fn the_evaluation_knows_no_colours() {
-        let at = |fen: &str| evaluation(&Position::from_fen(fen).expect("a position"));
-        assert_eq!(at("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), 0);
-        let white = at("r1bq1rk1/ppp2ppp/2n5/3p4/3P4/5N2/PPP2PPP/RNBQ1RK1 w - - 0 1");
-        let black = at("rnbq1rk1/ppp2ppp/5n2/3p4/3P4/2N5/PPP2PPP/R1BQ1RK1 b - - 0 1");
-        assert_eq!(white, black);
-        // In the ending. The rook on a1 has 0, the knight on b1 −40, the kings have −30 each on the middle of the first rank.
-        assert_eq!(at("4k3/8/8/8/8/8/8/RN2K3 w Q - 0 1"), 500 + 320 - 40);
     }
 }

@@ -1,0 +1,211 @@
+//! Iterative deepening at the root, with a narrow window around the last score
+//! (<https://www.chessprogramming.org/Iterative_Deepening>, <https://www.chessprogramming.org/Aspiration_Windows>).
+
+use super::limits::{Found, Limits, Line};
+use super::score::{INFINITE, MAX_PLY, Score, is_decisive};
+use super::thread::{Node, Thread};
+use crate::board::{KnownMove, Move};
+
+/// Half of the first window, in centipawns. Chosen.
+const WINDOW: i32 = 20;
+
+/// A window wider than this is opened altogether, in centipawns. Chosen.
+const WIDEST: i32 = 1000;
+
+/// The depth from which windows are narrow. Chosen: earlier scores say little.
+const ASPIRATION_DEPTH: i32 = 5;
+
+/// A move of the root.
+#[derive(Debug, Clone)]
+pub(super) struct RootMove {
+    mv: KnownMove,
+    /// The score in this window; `-INFINITE` if it is not known to be within it.
+    score: i32,
+    /// The last score that is known; 0 before the first.
+    known: i32,
+    /// The principal variation that begins with it.
+    line: Vec<Move>,
+}
+
+impl RootMove {
+    pub(super) fn new(mv: KnownMove) -> Self {
+        Self { mv, score: -INFINITE, known: 0, line: vec![mv.played] }
+    }
+
+    /// Its line for the caller.
+    fn line(&self) -> Line {
+        Line { score: Score::of(self.known), moves: self.line.clone() }
+    }
+}
+
+/// A search from its root, by one thread.
+pub(super) struct Iterations<'a, 't> {
+    thread: &'a mut Thread<'t>,
+    root: Node<'a>,
+    /// The moves to search, the best first.
+    moves: Vec<RootMove>,
+    /// The same after the last iteration, or with the best move of one whose score is still to be found.
+    finished: Vec<RootMove>,
+    limits: &'a Limits,
+}
+
+impl<'a, 't> Iterations<'a, 't> {
+    /// A search that has not begun.
+    pub(super) fn new(
+        thread: &'a mut Thread<'t>,
+        root: Node<'a>,
+        moves: Vec<RootMove>,
+        limits: &'a Limits,
+    ) -> Self {
+        Self { thread, root, finished: moves.clone(), moves, limits }
+    }
+
+    /// What the caller gets: the best moves with their lines, the best first.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let lines = self.limits.lines.clamp(1, self.moves.len());
+        self.moves[..lines].iter().map(RootMove::line).collect()
+    }
+
+    /// Deepens until a limit or the caller ends it, beginning with a depth of at least 1. Returns the number of complete iterations;
+    /// `self.moves` are as good as they are known then.
+    pub(super) fn run(&mut self, first_depth: i32) -> u32 {
+        let lines = self.limits.lines.clamp(1, self.moves.len());
+        let deepest = self.limits.depth.map_or(MAX_PLY as i32 - 1, |depth| depth as i32);
+        let mut completed = 0;
+        for depth in first_depth.min(deepest)..=deepest {
+            self.thread.root_depth = depth;
+            self.finished.clone_from(&self.moves);
+            for number in 0..lines {
+                if !self.deepen(depth, number) {
+                    return completed;
+                }
+            }
+            // Lines come in the order of their scores, though each was found below the one before.
+            self.moves[..lines].sort_by_key(|root| -root.known);
+            completed = depth as u32;
+            let nodes = self.thread.flush();
+            let found = self.found(completed, nodes);
+            let is_mate = matches!((found.score(), self.limits.mate), (Score::Mate(moves), Some(most)) if moves > 0 && moves <= most as i32);
+            let goes_on = self.thread.control.as_mut().is_none_or(|control| control.goes_on(&found));
+            if is_mate || !goes_on || self.thread.is_stopped {
+                return completed;
+            }
+        }
+        completed
+    }
+
+    /// Finds the best move of those from `first` on, and puts it there; false once the search has stopped.
+    fn deepen(&mut self, depth: i32, first: usize) -> bool {
+        let last = self.moves[first].known;
+        let is_narrow =
+            self.thread.shared.selectivity.aspiration && depth >= ASPIRATION_DEPTH && !is_decisive(last);
+        let mut half = WINDOW;
+        let (mut alpha, mut beta) =
+            if is_narrow { (last - half, last + half) } else { (-INFINITE, INFINITE) };
+        loop {
+            let best = self.search_moves(depth, first, alpha, beta);
+            // Moves that were not reached keep their order.
+            self.moves[first..].sort_by_key(|root| -root.score);
+            if self.thread.is_stopped {
+                // Until a move is known to be as good as the last iteration's, that one stands.
+                if self.moves[first].score <= alpha || self.limits.lines > 1 {
+                    self.moves.clone_from(&self.finished);
+                }
+                return false;
+            }
+            if best <= alpha {
+                (alpha, beta) = (best - half, i32::midpoint(alpha, beta));
+            } else if best >= beta {
+                beta = best + half;
+                if self.limits.lines <= 1 {
+                    self.finished.clone_from(&self.moves);
+                }
+            } else {
+                return true;
+            }
+            half *= 2;
+            if half > WIDEST {
+                (alpha, beta) = (-INFINITE, INFINITE);
+            }
+            (alpha, beta) = (alpha.max(-INFINITE), beta.min(INFINITE));
+        }
+    }
+
+    /// Searches the moves from `first` on, and returns the best score; a bound of it outside the window.
+    fn search_moves(&mut self, depth: i32, first: usize, mut alpha: i32, beta: i32) -> i32 {
+        let Self { thread, root, moves, .. } = self;
+        for root in &mut moves[first..] {
+            root.score = -INFINITE;
+        }
+        if !thread.visit(0) {
+            return 0;
+        }
+        thread.worker.frames[0].evaluation = (!root.is_check).then(|| thread.evaluate(*root));
+        thread.worker.history.clear_killers(1);
+        let mut best = -INFINITE;
+        for (number, chosen) in (1..).zip(&mut moves[first..]) {
+            let reached = thread.play(*root, chosen.mv);
+            let child = reached.node();
+            let is_extended = thread.shared.selectivity.check_extensions && child.is_check;
+            let deeper = depth - 1 + i32::from(is_extended);
+            let mut score = -INFINITE;
+            if number > 1 {
+                let reduction = thread.root_reduction(*root, chosen.mv, depth, number, child.is_check);
+                score = -thread.search(child, deeper - reduction, -alpha - 1, -alpha, true);
+                if score > alpha && reduction > 0 {
+                    score = -thread.search(child, deeper, -alpha - 1, -alpha, true);
+                }
+            }
+            if number == 1 || score > alpha {
+                score = -thread.search(child, deeper, -beta, -alpha, false);
+            }
+            thread.take_back();
+            if thread.is_stopped {
+                break;
+            }
+            best = best.max(score);
+            if number == 1 || score > alpha {
+                (chosen.score, chosen.known) = (score, score);
+                thread.extend_line(0, chosen.mv.played);
+                chosen.line.clone_from(&thread.worker.lines[0]);
+            }
+            alpha = alpha.max(score);
+            if alpha >= beta {
+                break;
+            }
+        }
+        best
+    }
+
+    /// What is known after some iterations, with this thread's counts.
+    fn found(&self, depth: u32, nodes: u64) -> Found {
+        Found {
+            lines: self.lines(),
+            depth,
+            selective_depth: self.thread.selective_depth as u32,
+            nodes,
+            tablebase_hits: self.thread.shared.hits.load(std::sync::atomic::Ordering::Relaxed),
+            hash_permill: self.thread.shared.table.permill(),
+        }
+    }
+}
+
+impl Thread<'_> {
+    /// How much less deep a late quiet move of the root is searched at first.
+    fn root_reduction(
+        &self,
+        root: Node<'_>,
+        mv: KnownMove,
+        depth: i32,
+        number: usize,
+        gives_check: bool,
+    ) -> i32 {
+        let is_reduced = self.shared.selectivity.late_move_reductions
+            && depth >= 3
+            && number > 3
+            && mv.is_quiet()
+            && !root.is_check
+            && !gives_check;
+        if is_reduced { (self.shared.reductions.of(depth, number) - 1).clamp(0, depth - 2) } else { 0 }
+    }
+}

@@ -1,0 +1,136 @@
+//! Limits, lines, stops and threads.
+
+use std::collections::BTreeSet;
+
+use super::{found, game, random_games, search, searcher, to_depth};
+use crate::alphabeta::{
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, PieceSquares, Score, Unwatched, bench,
+};
+use crate::board::{Game, Move};
+
+fn legal_line(game: &Game, moves: &[Move]) -> bool {
+    let mut game = game.clone();
+    moves.iter().all(|mv| {
+        let is_legal = game.position().is_legal(*mv);
+        if is_legal {
+            game.play_unchecked(*mv);
+        }
+        is_legal
+    })
+}
+
+#[test]
+fn the_signature_is_unchanged() {
+    assert_eq!(bench::nodes(bench::DEPTH).expect("no tablebases"), bench::SIGNATURE);
+}
+
+#[test]
+fn equal_searches_find_the_same() {
+    let games = random_games(51, 6, 10);
+    let run = || {
+        let mut searcher = searcher(&AlphaBetaParams::default());
+        let limits = Limits { nodes: Some(20_000), lines: 2, ..Limits::default() };
+        games.iter().map(|game| search(&mut searcher, game, &limits)).collect::<Vec<Found>>()
+    };
+    assert_eq!(run(), run());
+    // What earlier searches left in the table is part of the input; a new game forgets it.
+    let mut searcher = searcher(&AlphaBetaParams::default());
+    let first = search(&mut searcher, &games[0], &to_depth(8));
+    search(&mut searcher, &games[1], &to_depth(8));
+    searcher.start_game();
+    assert_eq!(search(&mut searcher, &games[0], &to_depth(8)), first);
+}
+
+#[test]
+fn nodes_are_not_exceeded_by_one_thread() {
+    for nodes in [1, 2, 100, 1023, 1024, 1025, 5000] {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let found = found(&AlphaBetaParams::default(), &Game::initial(), &limits);
+        assert_eq!(found.nodes, nodes);
+        assert!(Game::initial().position().is_legal(found.best()));
+    }
+}
+
+#[test]
+fn every_line_is_legal_and_each_begins_with_another_move() {
+    for game in random_games(52, 30, 5) {
+        let limits = Limits { nodes: Some(20_000), lines: 4, ..Limits::default() };
+        let found = found(&AlphaBetaParams::default(), &game, &limits);
+        assert_eq!(found.lines.len(), game.position().legal_move_count().min(4));
+        let firsts: BTreeSet<Move> = found.lines.iter().map(|line| line.moves[0]).collect();
+        assert_eq!(firsts.len(), found.lines.len());
+        assert!(found.lines.iter().all(|line| legal_line(&game, &line.moves)), "{found:?}");
+        assert!(found.lines.windows(2).all(|pair| pair[0].score.value() >= pair[1].score.value()));
+    }
+}
+
+#[test]
+fn only_the_given_root_moves_are_searched() {
+    let root_moves: Vec<Move> = ["a2a3", "h2h4"].into_iter().filter_map(Move::from_uci).collect();
+    let limits = Limits { root_moves: root_moves.clone(), lines: 5, ..to_depth(6) };
+    let found = found(&AlphaBetaParams::default(), &Game::initial(), &limits);
+    assert_eq!(found.lines.len(), 2);
+    assert!(found.lines.iter().all(|line| root_moves.contains(&line.moves[0])));
+}
+
+#[test]
+fn a_mate_that_was_looked_for_ends_the_search() {
+    // Mate in two by the rooks.
+    let rooks = game("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1");
+    let limits = Limits { mate: Some(2), ..to_depth(20) };
+    let found = found(&AlphaBetaParams::default(), &rooks, &limits);
+    assert_eq!(found.score(), Score::Mate(2));
+    assert!(found.depth < 8, "{}", found.depth);
+}
+
+/// Stops after some questions, and counts iterations.
+struct Impatient {
+    questions: u32,
+    iterations: u32,
+    most_iterations: u32,
+}
+
+impl Control for Impatient {
+    fn should_stop(&mut self, _: u64) -> bool {
+        self.questions -= u32::from(self.questions > 0);
+        self.questions == 0
+    }
+
+    fn goes_on(&mut self, found: &Found) -> bool {
+        self.iterations += 1;
+        assert_eq!(found.depth, self.iterations);
+        self.iterations < self.most_iterations
+    }
+}
+
+#[test]
+fn the_caller_stops_a_search() {
+    let mut at_once = Impatient { questions: 1, iterations: 0, most_iterations: 100 };
+    let mut soon = Impatient { questions: 20, iterations: 0, most_iterations: 100 };
+    let mut after_four = Impatient { questions: u32::MAX, iterations: 0, most_iterations: 4 };
+    let run = |control: &mut Impatient| {
+        let mut searcher = searcher(&AlphaBetaParams::default());
+        searcher.search(&Game::initial(), &Limits::default(), control).expect("no tablebases")
+    };
+    let first = run(&mut at_once);
+    assert_eq!((first.nodes, first.depth), (1024, at_once.iterations));
+    let stopped = run(&mut soon);
+    assert!(stopped.nodes <= 20 * 1024 && stopped.depth == soon.iterations && stopped.depth > 1);
+    assert_eq!((run(&mut after_four).depth, after_four.iterations), (4, 4));
+}
+
+#[test]
+fn threads_share_a_search_and_stop_together() {
+    let params = AlphaBetaParams { threads: 3, ..AlphaBetaParams::default() };
+    let mut searcher = AlphaBeta::new(&params, None, &|| Box::<PieceSquares>::default());
+    for game in bench::positions() {
+        let found = searcher.search(&game, &to_depth(7), &mut Unwatched).expect("no tablebases");
+        assert_eq!(found.depth, 7);
+        assert!(legal_line(&game, &found.lines[0].moves));
+    }
+    let limits = Limits { nodes: Some(50_000), ..Limits::default() };
+    let found = search(&mut searcher, &Game::initial(), &limits);
+    assert!((50_000..80_000).contains(&found.nodes), "{}", found.nodes);
+    let rooks = game("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1");
+    assert_eq!(search(&mut searcher, &rooks, &to_depth(6)).score(), Score::Mate(2));
+}
