@@ -2,7 +2,7 @@
 //!
 //! An [`Opponent`] is a program that was found, started once and identified; [`Opponent::start`] gives a player behind
 //! [`dc0_core::arena::Program`]. Whatever the program does, a game ends with a move or a forfeit, and nothing of it stays when the
-//! player is dropped.
+//! player is dropped. dc0's own alpha-beta search is such a player, too, without a process.
 
 mod error;
 mod executable;
@@ -11,6 +11,7 @@ mod options;
 mod params;
 mod player;
 mod process;
+mod searcher;
 mod setup;
 mod uci;
 mod xboard;

@@ -1,28 +1,40 @@
-//! Opponents: programs that were found and identified.
+//! Opponents: programs that were found and identified, and dc0's own alpha-beta search.
 
 use std::sync::Arc;
 
+use dc0_core::alphabeta::AlphaBetaParams;
 use dc0_core::arena::Program;
 use dc0_core::params::Value;
 
 use crate::error::OpponentError;
 use crate::params::{Settings, UciParams, XboardParams};
 use crate::player::{Player, Protocol};
+use crate::searcher::{self, Searcher};
 use crate::setup::Setup;
 use crate::uci::Uci;
 use crate::xboard::Xboard;
 
 /// A program that plays, as a player of matches. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Opponent {
-    setup: Arc<Setup>,
-    start: Start,
+pub struct Opponent(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// A process.
+    Process { setup: Arc<Setup>, start: Start },
+    /// dc0's own search.
+    AlphaBeta(Arc<AlphaBetaParams>),
 }
 
 /// Starts a program that speaks some protocol.
 type Start = fn(Arc<Setup>) -> Result<Box<dyn Program>, OpponentError>;
 
 impl Opponent {
+    /// dc0's alpha-beta search with material and piece squares.
+    pub fn alphabeta(params: &AlphaBetaParams) -> Self {
+        Self(Kind::AlphaBeta(Arc::new(params.clone())))
+    }
+
     /// A UCI engine, which is started once to learn its name and to check its options.
     pub fn uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
         Self::probed::<Uci>("uci", command, params.into())
@@ -48,7 +60,8 @@ impl Opponent {
         command: &str,
         settings: Settings,
     ) -> Result<Self, OpponentError> {
-        Ok(Self { setup: Arc::new(Setup::new(protocol, command, settings)?), start: start::<P> })
+        let setup = Arc::new(Setup::new(protocol, command, settings)?);
+        Ok(Self(Kind::Process { setup, start: start::<P> }))
     }
 
     fn probed<P: Protocol + 'static>(
@@ -60,34 +73,49 @@ impl Opponent {
         let (process, _, introduction) = Player::<P>::start(&setup)?;
         drop(process);
         setup.introduction = Some(introduction);
-        Ok(Self { setup: Arc::new(setup), start: start::<P> })
+        Ok(Self(Kind::Process { setup: Arc::new(setup), start: start::<P> }))
     }
 
     /// Its name for tables, such as `Stockfish 15.1, Skill Level 0, 1000 nodes`.
     pub fn name(&self) -> String {
-        self.setup.name()
+        match &self.0 {
+            Kind::Process { setup, .. } => setup.name(),
+            Kind::AlphaBeta(params) => searcher::name(params),
+        }
     }
 
     /// The blake3 digest, in hexadecimal, of what determines its games: the program's file, those that its arguments, options and `files`
     /// name, arguments, options, limit and timeouts. That of a plan is the same, unless the program is started by a script: then what
-    /// the program says of itself counts, too.
+    /// the program says of itself counts, too. Of dc0's own search, that of its parameters and its signature.
     pub fn digest(&self) -> String {
-        self.setup.digest()
+        match &self.0 {
+            Kind::Process { setup, .. } => setup.digest(),
+            Kind::AlphaBeta(params) => searcher::digest(params),
+        }
     }
 
     /// All that is known of it, for manifests.
     pub fn identity(&self) -> Value {
-        self.setup.identity()
+        match &self.0 {
+            Kind::Process { setup, .. } => setup.identity(),
+            Kind::AlphaBeta(params) => searcher::identity(params),
+        }
     }
 
     /// Whether its moves are limited by time, so that games depend on the machine.
     pub fn is_timed(&self) -> bool {
-        self.setup.limit.is_timed()
+        match &self.0 {
+            Kind::Process { setup, .. } => setup.limit.is_timed(),
+            Kind::AlphaBeta(_) => false,
+        }
     }
 
     /// Starts the program for games, one after the other. It ends when the result is dropped.
     pub fn start(&self) -> Result<Box<dyn Program>, OpponentError> {
-        (self.start)(Arc::clone(&self.setup))
+        match &self.0 {
+            Kind::Process { setup, start } => start(Arc::clone(setup)),
+            Kind::AlphaBeta(params) => Ok(Box::new(Searcher::new(Arc::clone(params)))),
+        }
     }
 }
 

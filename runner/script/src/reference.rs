@@ -5,6 +5,7 @@ pub mod script;
 
 use std::fmt::Write as _;
 
+use dc0_core::alphabeta::AlphaBetaParams;
 use dc0_core::arena::{LeagueParams, PlayerParams};
 use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::InspectParams;
@@ -83,6 +84,7 @@ pub fn all_calls() -> Vec<CallParameters> {
     }
     calls.extend([
         call_parameters::<PlayerParams>("player"),
+        call_parameters::<AlphaBetaParams>("alphabeta"),
         call_parameters::<UciParams>("uci"),
         call_parameters::<XboardParams>("xboard"),
         call_parameters::<RateParams>("rate"),

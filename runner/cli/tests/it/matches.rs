@@ -41,6 +41,28 @@ fn a_test_ends_a_match_and_neither_lanes_nor_kills_change_its_games() {
     assert_eq!(killed.results(), whole.results());
 }
 
+/// A match of a player that is a program without a process.
+const SEARCHERS: &str = r#"
+let run = open_run("small");
+let strong = alphabeta(#{ nodes: 400 });
+let verdict = run.arena(strong, "greedy", #{ games: 6 });
+print(`${strong.name}: ${verdict.score}`);
+"#;
+
+#[test]
+fn the_alpha_beta_player_repeats_its_games() {
+    let whole = Experiment::new(SEARCHERS);
+    let ended = whole.run(&["--lanes", "1"]);
+    assert_eq!(ended.stdout, "alpha-beta (material), 400 nodes: 1.0\n", "{}", ended.stderr);
+    let again = Experiment::new(SEARCHERS);
+    assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
+    assert_eq!(again.results(), whole.results());
+    let other = Experiment::new(&SEARCHERS.replace("nodes: 400", "nodes: ()"));
+    let refused = other.run(&["--check"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nodes: expected a limit, got ()"), "{}", refused.stderr);
+}
+
 #[test]
 fn wrong_tests_are_refused() {
     let script = TESTED.replace("elo1: 60.0", "elo1: -1.0, alpha: 0.7");

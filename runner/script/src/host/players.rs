@@ -1,4 +1,4 @@
-//! Players of matches: `player`, `uci`, `xboard` and `installed`.
+//! Players of matches: `player`, `alphabeta`, `uci`, `xboard` and `installed`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
+use dc0_core::alphabeta::AlphaBetaParams;
 use dc0_core::arena::PlayerParams;
 use dc0_core::params::Params;
 use dc0_opponents::{Opponent, OpponentError, UciParams, XboardParams};
@@ -21,6 +22,11 @@ type Context<'a> = NativeCallContext<'a>;
 /// Registers the functions.
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("player", player);
+    engine.register_fn("alphabeta", |context: Context<'_>, map: Map| -> Answer<Player> {
+        let params =
+            call_params::<AlphaBetaParams>(&Call::new("alphabeta", &context), &map, Sampling(0))?.params;
+        Ok(Player::Program(Opponent::alphabeta(&params).into()))
+    });
     let shared = Arc::clone(session);
     engine.register_fn("uci", move |context: Context<'_>, command: &str, map: Map| {
         let probe = if shared.host.starts_programs() { Opponent::uci } else { Opponent::planned_uci };

@@ -99,6 +99,13 @@ const AFTER_STEPS: &[Usage] = &[
         "let deeper = player(net, #{ search: #{ simulations: 64 } });",
     ),
     usage(
+        "alphabeta",
+        "alphabeta(#{…})",
+        "a player",
+        "dc0's alpha-beta search with material and piece squares, which plays by `nodes` or `depth`. The same parameters play the same games.",
+        "let classic_search = alphabeta(#{ nodes: 2000 });",
+    ),
+    usage(
         "uci",
         "uci(command, #{…})",
         "a player",
