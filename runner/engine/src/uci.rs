@@ -1,8 +1,9 @@
 //! `dc0-run uci`: the engine that chess programs talk to (the Universal Chess Interface).
 //!
 //! Three kinds of threads: the session reads lines and never waits for a search; the thinker runs one search after another;
-//! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
+//! workers evaluate, each with a copy of the net. With `SearchMode alphabeta` the thinker searches by itself, without workers. docs/guides/uci.md says what users see.
 
+mod alphabeta;
 mod args;
 mod engine;
 mod hash_cache;
@@ -29,6 +30,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use workers::Pool;
 
+pub use alphabeta::alphabeta_bench;
 pub use args::UciArgs;
 pub use engine::{Engine, MoveLine, SearchResult};
 use options::MODEL;

@@ -1,5 +1,6 @@
 //! The UCI engine over pipes, as a chess GUI sees it.
 
+mod alphabeta;
 mod check;
 mod commands;
 mod compliance;

@@ -7,9 +7,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::Precision;
+use dc0_core::param_enum;
 use dc0_core::params::{ParamErrors, nearest};
 use dc0_core::search::SearchParams;
 use dc0_process::exit::Exit;
@@ -41,6 +43,16 @@ const HASH: u32 = 16;
 
 /// Limits of threads, and of leaves per thread: their product stays below the 65,535 descents that may be under way through an edge.
 const MAX: (i64, i64) = (64, 1000);
+
+param_enum! {
+    /// What searches.
+    pub enum SearchMode {
+        /// The tree search of dc0 with a net.
+        Dc0 = "dc0",
+        /// Alpha-beta, which needs no net.
+        AlphaBeta = "alphabeta",
+    }
+}
 
 /// Why an option was not set.
 #[derive(Debug, Error)]
@@ -151,10 +163,13 @@ impl Fault for SettingsError {
 /// The values of all options. A search works with a copy, so changes take effect with the next one.
 #[derive(Clone)]
 pub struct Settings {
+    pub(super) mode: SearchMode,
     pub(super) net: Arc<Checkpoint>,
     /// What evaluates nets; libtorch if the backend is `auto`.
     evaluators: Arc<Evaluators>,
     pub(super) search: SearchParams,
+    /// What alpha-beta leaves out.
+    pub(super) selectivity: SelectivityParams,
     /// Members of groups that are off.
     kept: Kept,
     pub(super) time: TimeParams,
@@ -190,7 +205,7 @@ fn all() -> Vec<Declared> {
     let search = tuned::search();
     let spin = |default, least, most| Kind::Spin { default, least, most };
     let own = [
-        ("SearchMode", combo("dc0", &["dc0"])),
+        ("SearchMode", combo(SearchMode::Dc0.name(), SearchMode::NAMES)),
         (MODEL, Kind::Text(String::new())),
         ("DC0Simulations", spin(search.simulations.into(), 1, 10_000_000)),
         ("DC0Cpuct", Kind::Text(search.c_puct.to_string())),
@@ -239,9 +254,11 @@ impl Settings {
         let (backend, device) = (Backend::Auto, "auto".to_owned());
         let evaluators = evaluators(backend, &device, onnxruntime.as_deref())?;
         Ok(Self {
+            mode: SearchMode::Dc0,
             net: Arc::new(shipped()?.net),
             evaluators,
             search: tuned::search(),
+            selectivity: SelectivityParams::default(),
             kept: Kept::default(),
             time: TimeParams::default(),
             score: ScoreParams::default(),
@@ -347,8 +364,9 @@ impl Settings {
             "UCI_AnalyseMode" => self.analyses = is_on,
             "VerboseMoveStats" => self.shows_moves = is_on,
             "LogFile" => self.log = log(value)?,
-            // There is only one mode; the chess program decides about pondering, and the session clears the cache.
-            "SearchMode" | "Ponder" | CLEAR_HASH => {}
+            "SearchMode" => self.mode = SearchMode::from_name(value).unwrap_or(self.mode),
+            // The chess program decides about pondering, and the session clears the cache.
+            "Ponder" | CLEAR_HASH => {}
             name => self.tune(name, value)?,
         }
         Ok(())
@@ -362,6 +380,9 @@ impl Settings {
             }
             Some((group @ "score", path)) => {
                 tuned::set(group, &mut self.score, &mut self.kept, path, value)?;
+            }
+            Some((group @ "alphabeta", path)) => {
+                tuned::set(group, &mut self.selectivity, &mut self.kept, path, value)?;
             }
             Some((group, path)) => tuned::set(group, &mut self.search, &mut self.kept, path, value)?,
             None => {}

@@ -9,10 +9,11 @@ use dc0_core::board::{Game, Move, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::search::Search;
 
+use super::alphabeta::{self, Second, Task};
 use super::engine::Engine;
 use super::inspect;
 use super::move_stats::move_stats;
-use super::options::Settings;
+use super::options::{SearchMode, Settings};
 use super::output::Output;
 use super::parse::Go;
 use super::report::visits_of;
@@ -51,6 +52,8 @@ pub(super) struct Thinker {
     /// Searches that have not reported their move yet.
     running: Arc<AtomicUsize>,
     engine: Engine,
+    /// The searcher of `SearchMode alphabeta`.
+    second: Second,
     /// The value at the engine's last move, and the side it played.
     last_value: Option<(Side, f64)>,
     /// How long a batch may take.
@@ -63,6 +66,7 @@ impl Thinker {
             output,
             running,
             engine: Engine::idle(settings),
+            second: Second::default(),
             last_value: None,
             batch: BatchTime::default(),
         }
@@ -87,6 +91,7 @@ impl Thinker {
 
     fn start_game(&mut self) {
         self.last_value = None;
+        self.second.start_game();
         if let Err(error) = self.engine.start_game() {
             self.output.info(&format!("error: {error}"));
             self.engine.drop_threads();
@@ -95,6 +100,11 @@ impl Thinker {
 
     /// Starts the evaluating threads, on the CPU if the device fails; reports errors.
     fn make_ready(&mut self, settings: &Settings) {
+        if settings.mode == SearchMode::AlphaBeta {
+            self.second.set_up(settings, &self.output);
+            return;
+        }
+        self.second.drop_table();
         let made = self.engine.set_up(settings).or_else(|error| {
             self.output.info(&format!("error: {error}; the CPU is used instead"));
             self.engine.fall_back_to_cpu()
@@ -109,12 +119,21 @@ impl Thinker {
             self.output.line("no legal move: the game is over");
             return;
         }
+        if settings.mode == SearchMode::AlphaBeta {
+            self.output.line(&alphabeta::evaluation(&game));
+            return;
+        }
         self.make_ready(settings);
         let Some(pool) = self.engine.pool() else { return };
         self.answer(inspect::evaluation(pool, settings, game));
     }
 
     fn bench(&mut self, settings: &Settings) {
+        if settings.mode == SearchMode::AlphaBeta {
+            let measured = alphabeta::alphabeta_bench(dc0_core::alphabeta::bench::DEPTH);
+            self.answer(measured.map_err(EvaluatorError::from));
+            return;
+        }
         self.make_ready(settings);
         let Some(pool) = self.engine.pool() else { return };
         self.answer(inspect::bench(pool, settings));
@@ -180,6 +199,9 @@ impl Thinker {
         let allowed = if only.is_empty() { &legal } else { &only };
         let fallback = game.position().mate_in_one(allowed).or(allowed.first().copied());
         self.make_ready(&order.settings);
+        if order.settings.mode == SearchMode::AlphaBeta {
+            return self.think_second(game, order, only).unwrap_or((fallback, None));
+        }
         let is_restricted = !only.is_empty();
         let mut search = self.engine.begin(game, is_restricted);
         search.restrict_root(&only);
@@ -218,6 +240,24 @@ impl Thinker {
             }
         }
         found.unwrap_or((fallback, None))
+    }
+
+    /// The same by alpha-beta; `None` if a tablebase could not be read, which is reported.
+    fn think_second(
+        &mut self,
+        game: &Game,
+        order: &Order,
+        only: Vec<Move>,
+    ) -> Option<(Option<Move>, Option<Move>)> {
+        let (go, settings, signal) = (&order.go, &order.settings, &order.signal);
+        let side = game.position().side_to_move();
+        let time = if go.infinite { None } else { allowance(go, side, settings) };
+        let thought = self.second.think(game, &Task { go, settings, signal, time, only }, &self.output);
+        let thought = thought.unwrap_or_else(|error| {
+            self.output.info(&format!("error: {error}"));
+            None
+        });
+        thought.map(|(best, answer)| (Some(best), answer))
     }
 
     /// The root moves that a search is restricted to; none for all. Reports moves that are not legal.

@@ -81,6 +81,9 @@ const RESERVE: f64 = 10.0;
 /// Batches that the clock must have time for before the first is begun, since some take longer than those before. Chosen.
 const BATCHES_AHEAD: u32 = 2;
 
+/// The share of a move's time after which no iteration is begun: each takes about as long as all before it. Chosen.
+const ITERATIONS_UNTIL: f64 = 0.6;
+
 /// How much of the slowest batch's time is expected again a move later. Chosen.
 const SLOWNESS_KEPT: f64 = 0.8;
 
@@ -141,6 +144,13 @@ impl Allowance {
     /// Whether the clock has time for a first evaluation after `elapsed`. If not, the flag would be at risk for one move.
     pub fn fits_evaluation(&self, elapsed: Duration, batch: BatchTime) -> bool {
         self.evaluates_until.is_none_or(|until| elapsed + BATCHES_AHEAD * batch.expected() < until)
+    }
+
+    /// Whether an alpha-beta search begins another iteration after `elapsed`: one that would hardly be completed in time is not begun.
+    pub fn allows_iteration(&self, elapsed: Duration, stability: &Stability) -> bool {
+        let until =
+            if self.may_end_early() { self.extended(stability).mul_f64(ITERATIONS_UNTIL) } else { self.most };
+        elapsed < until
     }
 
     /// Whether to play the move after `elapsed`, at `speed` simulations per second.

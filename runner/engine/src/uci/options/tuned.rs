@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
 use dc0_core::search::{SearchParams, VirtualLossMode};
 
@@ -33,8 +34,14 @@ pub(super) fn search() -> SearchParams {
 /// The options, in the order of the reference.
 pub(super) fn declared() -> Vec<Declared> {
     let (search, time, score) = (search(), TimeParams::default(), ScoreParams::default());
+    let selectivity = SelectivityParams::default();
     let timed = options("time", &time, &[]);
-    options("search", &search, &LEFT_OUT).chain(timed).chain(options("score", &score, &[])).collect()
+    let selective = options("alphabeta", &selectivity, &[]);
+    options("search", &search, &LEFT_OUT)
+        .chain(timed)
+        .chain(options("score", &score, &[]))
+        .chain(selective)
+        .collect()
 }
 
 fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iterator<Item = Declared> {
