@@ -25,7 +25,7 @@ use dc0_core::selfplay::SelfPlayError;
 use thiserror::Error;
 
 pub(crate) use args::BenchArgs;
-use args::{BenchPart, BenchSearchArgs};
+use args::{BenchAlphaBetaArgs, BenchPart, BenchSearchArgs};
 use dc0_backend::cores;
 use dc0_process::clock::Stopwatch;
 use dc0_process::command::{Command, Failure, Program};
@@ -108,6 +108,7 @@ impl Command for BenchArgs {
         match &self.part {
             Some(BenchPart::Search(args)) => compare(args, console)?,
             Some(BenchPart::Calibrate) => calibrate::measure(console)?,
+            Some(BenchPart::Alphabeta(args)) => alphabeta(args, console)?,
             Some(BenchPart::Device(args)) => device::measure(args, console)?,
             None => measure(self, console)?,
         }
@@ -122,6 +123,13 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
         console.result(&line);
     }
     args.plot.as_deref().map_or(Ok(()), |path| plot::write(path, &comparison))
+}
+
+/// Measures the alpha-beta search: the nodes are its signature.
+fn alphabeta(args: &BenchAlphaBetaArgs, console: &Console) -> Result<(), BenchError> {
+    let measured = dc0_engine::uci::alphabeta_bench(args.depth).map_err(EvaluatorError::from)?;
+    console.result(&measured);
+    Ok(())
 }
 
 /// Measures and prints a table. Its last line has the form that match servers parse: the signature as nodes, and the engine's

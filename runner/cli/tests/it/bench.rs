@@ -51,6 +51,16 @@ fn engines_are_compared_in_a_table_and_a_plot() {
 }
 
 #[test]
+fn the_alpha_beta_search_is_measured() {
+    let experiment = Experiment::new("");
+    let ended = run(&experiment, &["bench", "alphabeta", "--depth", "4"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let words: Vec<&str> = ended.stdout.split_whitespace().collect();
+    assert_eq!((words[1], words[3]), ("nodes", "nps"), "{}", ended.stdout);
+    assert!(words[0].parse::<u64>().expect("nodes") > 1000);
+}
+
+#[test]
 fn an_unwritable_plot_is_reported() {
     let experiment = Experiment::new("");
     let mut args = TINY.to_vec();

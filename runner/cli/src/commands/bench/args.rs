@@ -33,8 +33,19 @@ pub(crate) enum BenchPart {
     Search(BenchSearchArgs),
     /// Measure for half a minute how fast this machine plays and trains, for the time estimates of `--check`.
     Calibrate,
+    /// Measure the alpha-beta search, and print its signature.
+    Alphabeta(BenchAlphaBetaArgs),
     /// Check a device's answers, then measure evaluations and self-play on it.
     Device(BenchDeviceArgs),
+}
+
+/// What `bench alphabeta` measures.
+#[derive(Debug, Args)]
+pub(crate) struct BenchAlphaBetaArgs {
+    /// The depth of each search; another one gives another signature.
+    #[arg(long, value_name = "N", default_value_t = dc0_core::alphabeta::bench::DEPTH,
+        value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub depth: u32,
 }
 
 /// What `bench device` measures.
