@@ -10,6 +10,7 @@ mod evaluator;
 mod history;
 mod iterations;
 mod limits;
+mod nnue;
 mod ordering;
 mod params;
 mod piece_squares;
@@ -32,6 +33,7 @@ use thread::{Node, Shared, Thread, Worker};
 
 pub use evaluator::StaticEvaluator;
 pub use limits::{Control, Found, Limits, Line, Unwatched};
+pub use nnue::NnueEvaluation;
 pub use params::{AlphaBetaParams, SelectivityParams};
 pub use piece_squares::{PieceSquares, evaluation, value};
 pub use score::Score;

@@ -2,6 +2,7 @@
 
 use super::adjudication::AdjudicationParams;
 use super::sprt::SprtParams;
+use crate::alphabeta::AlphaBetaParams;
 use crate::board::Rules;
 use crate::book::BookParams;
 use crate::durable;
@@ -17,6 +18,8 @@ params! {
         search: Option<SearchParams> = None;
         /// The precision of its net on libtorch, to measure its cost in strength; () for that of the run.
         precision: Option<Precision> = None;
+        /// The alpha-beta search of its moves, by the values of its net, which must be an `nnue`; () for a tree search.
+        alphabeta: Option<AlphaBetaParams> = None;
         /// Its name in tables, after the net's; () for the number of simulations and a digest of the search.
         name: Option<String> = None;
     }
@@ -86,8 +89,9 @@ impl PlayerParams {
         let simulations = |search: &SearchParams| search.simulations.to_string();
         let own = || {
             let digest = durable::digest(self.to_value().to_string().as_bytes());
-            let simulations = self.search.as_ref().map_or_else(|| "own".to_owned(), simulations);
-            format!("{simulations}-{}", &digest[..4])
+            let search = self.search.as_ref().map_or_else(|| "own".to_owned(), simulations);
+            let search = if self.alphabeta.is_some() { "alphabeta".to_owned() } else { search };
+            format!("{search}-{}", &digest[..4])
         };
         Some(self.name.clone().unwrap_or_else(own))
     }

@@ -20,3 +20,4 @@ pub use error::OpponentError;
 pub use executable::installed;
 pub use opponent::Opponent;
 pub use params::{ClockParams, ProgramOptions, UciParams, XboardParams};
+pub use searcher::alphabeta_with;

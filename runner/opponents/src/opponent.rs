@@ -114,7 +114,7 @@ impl Opponent {
     pub fn start(&self) -> Result<Box<dyn Program>, OpponentError> {
         match &self.0 {
             Kind::Process { setup, start } => start(Arc::clone(setup)),
-            Kind::AlphaBeta(params) => Ok(Box::new(Searcher::new(Arc::clone(params)))),
+            Kind::AlphaBeta(params) => Ok(Box::new(Searcher::new(params))),
         }
     }
 }

@@ -6,9 +6,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use dc0_core::alphabeta::{AlphaBeta, AlphaBetaParams, Control, Found, Limits, PieceSquares, Score, bench};
+use dc0_core::alphabeta::{
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, NnueEvaluation, PieceSquares, Score, StaticEvaluator,
+    bench,
+};
 use dc0_core::arena::{Answer, Clock, Forfeit, Program};
 use dc0_core::board::{Fault, Game, TablebaseError};
+use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Param as _, Value};
 use dc0_core::store::Scores;
 use dc0_process::clock::Stopwatch;
@@ -61,10 +65,23 @@ pub(crate) fn digest(params: &AlphaBetaParams) -> String {
 /// What a search came to, with the searcher.
 type Thought = (AlphaBeta, Result<Found, TablebaseError>);
 
+/// dc0's alpha-beta search with the values of an `nnue`, as a player of matches; `name` is the player's in messages.
+pub fn alphabeta_with(net: &Arc<NnueNet>, params: &AlphaBetaParams, name: &str) -> Box<dyn Program> {
+    let net = Arc::clone(net);
+    let make = move || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
+    Box::new(Searcher::with_evaluation(params.clone(), name.to_owned(), Evaluation(Arc::new(make))))
+}
+
+/// What evaluates positions.
+#[derive(Clone)]
+struct Evaluation(Arc<dyn Fn() -> Box<dyn StaticEvaluator> + Send + Sync>);
+
 /// A player of one game after the other.
 pub(crate) struct Searcher {
     limits: Limits,
-    params: Arc<AlphaBetaParams>,
+    params: AlphaBetaParams,
+    name: String,
+    evaluation: Evaluation,
     state: State,
     stop: Arc<AtomicBool>,
     started: Stopwatch,
@@ -79,10 +96,15 @@ enum State {
 }
 
 impl Searcher {
-    pub(crate) fn new(params: Arc<AlphaBetaParams>) -> Self {
+    pub(crate) fn new(params: &AlphaBetaParams) -> Self {
+        let material = Evaluation(Arc::new(|| Box::<PieceSquares>::default()));
+        Self::with_evaluation(params.clone(), name(params), material)
+    }
+
+    fn with_evaluation(params: AlphaBetaParams, name: String, evaluation: Evaluation) -> Self {
         let limits = Limits { depth: params.depth, nodes: params.nodes, ..Limits::default() };
-        let state = State::Idle(made(&params));
-        Self { limits, params, state, stop: Arc::default(), started: Stopwatch::start() }
+        let state = State::Idle(evaluation.searcher(&params));
+        Self { limits, params, name, evaluation, state, stop: Arc::default(), started: Stopwatch::start() }
     }
 
     /// The searcher, once the search that is under way has stopped.
@@ -93,12 +115,14 @@ impl Searcher {
             State::Thinking(thought) => thought.recv().ok().map(|(searcher, _)| searcher),
             State::Lost => None,
         };
-        thought.unwrap_or_else(|| made(&self.params))
+        thought.unwrap_or_else(|| self.evaluation.searcher(&self.params))
     }
 }
 
-fn made(params: &AlphaBetaParams) -> AlphaBeta {
-    AlphaBeta::new(params, None, &|| Box::<PieceSquares>::default())
+impl Evaluation {
+    fn searcher(&self, params: &AlphaBetaParams) -> AlphaBeta {
+        AlphaBeta::new(params, None, &*self.0)
+    }
 }
 
 /// Ends a search whose player is dropped or begins another game.
@@ -141,13 +165,13 @@ impl Program for Searcher {
     fn answer(&mut self) -> Option<Result<Answer, Forfeit>> {
         let crashed = |detail: String| Some(Err(Forfeit { fault: Fault::Crash, detail }));
         let State::Thinking(thought) = &self.state else {
-            return crashed(format!("{} was not given a position", name(&self.params)));
+            return crashed(format!("{} was not given a position", self.name));
         };
         match thought.recv_timeout(POLL) {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 self.state = State::Lost;
-                crashed(format!("the thread of {} failed", name(&self.params)))
+                crashed(format!("the thread of {} failed", self.name))
             }
             Ok((searcher, found)) => {
                 self.state = State::Idle(searcher);
@@ -182,8 +206,6 @@ fn answer(found: &Found, seconds: f64) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use dc0_core::alphabeta::{AlphaBetaParams, SelectivityParams};
     use dc0_core::arena::{Answer, Program as _};
     use dc0_core::board::{Game, Position};
@@ -218,7 +240,7 @@ mod tests {
     #[test]
     fn games_are_the_same_again() {
         let mut searcher =
-            Searcher::new(Arc::new(AlphaBetaParams { nodes: Some(2000), ..AlphaBetaParams::default() }));
+            Searcher::new(&AlphaBetaParams { nodes: Some(2000), ..AlphaBetaParams::default() });
         let mut games = Vec::new();
         for _ in 0..2 {
             searcher.begin().expect("it begins");
@@ -236,7 +258,7 @@ mod tests {
     #[test]
     fn a_game_may_begin_during_a_search() {
         let params = AlphaBetaParams { nodes: None, depth: Some(199), ..AlphaBetaParams::default() };
-        let mut searcher = Searcher::new(Arc::new(params));
+        let mut searcher = Searcher::new(&params);
         searcher.think(&Game::initial(), None);
         assert!(searcher.answer().is_none());
         searcher.begin().expect("it begins");

@@ -8,6 +8,7 @@ use dc0_core::board::{GameTextError, TablebaseError, TextFileError};
 use dc0_core::event::Cancelled;
 use dc0_core::import::{ImportError, SourceError};
 use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::network::nnue::NnueError;
 use dc0_core::network::torch::TorchError;
 use dc0_core::network::{EvaluatorError, GrowError};
 use dc0_core::search::{AnalysisError, TreeFault};
@@ -35,6 +36,9 @@ pub enum StepError {
     /// A stored net.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// A net that cannot be computed in integers.
+    #[error(transparent)]
+    Nnue(#[from] NnueError),
     /// A net's file differs from the one that the run made.
     #[error(
         "{file} is not the net that the run made: expected blake3 {expected}, found {found}; put the right file back"
@@ -148,6 +152,7 @@ impl Fault for StepError {
             | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
             Self::Tablebase(_)
             | Self::Grow(_)
+            | Self::Nnue(_)
             | Self::Memory(_)
             | Self::Import(ImportError::NoGames { .. })
             | Self::Openings { .. }

@@ -29,13 +29,13 @@ impl NnueLine {
         Self { net, instructions: Instructions::fastest(), depths: Vec::new(), scratch }
     }
 
-    /// The expected result for the side to move of a position at a depth of the line; `None` if it is not finite.
+    /// The expected result for the side to move of a position at a depth of the line.
     #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
-    pub fn evaluate(&mut self, depth: usize, position: &Position) -> Option<Wdl> {
+    pub fn evaluate(&mut self, depth: usize, position: &Position) -> Wdl {
         while self.depths.len() <= depth {
             self.depths.push(self.depths.last().cloned().unwrap_or_else(|| self.net.first.empty()));
         }
-        match self.instructions {
+        let value = match self.instructions {
             // SAFETY: these are instructions of this processor.
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => unsafe { self.value_by_avx2(depth, position) },
@@ -43,7 +43,8 @@ impl NnueLine {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => unsafe { self.value_by_avx512(depth, position) },
             _ => self.value::<Baseline>(depth, position),
-        }
+        };
+        value.expect("a net's outputs are finite, which was checked when it was made")
     }
 
     #[inline(always)]

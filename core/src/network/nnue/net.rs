@@ -13,6 +13,9 @@ use crate::network::{NetworkSpec, TensorProblems, Tower, ValueHead, Weights, che
 /// The most pieces on a board.
 const PIECES: usize = 32;
 
+/// Outputs up to this size stay finite in 32-bit floats, whatever the order of their sums.
+const LARGEST_OUTPUT: f64 = 1e30;
+
 /// Weights that cannot become integers.
 #[derive(Debug, Error)]
 pub enum NnueError {
@@ -25,6 +28,16 @@ pub enum NnueError {
     /// The tensors are not those of the spec.
     #[error(transparent)]
     Tensors(#[from] TensorProblems),
+    /// A head's outputs may be too large.
+    #[error(
+        "the {head} head's outputs may reach {reach:e}; the net's weights have diverged, go back to an earlier checkpoint"
+    )]
+    Outputs {
+        /// The head.
+        head: &'static str,
+        /// The largest sum of its weights and biases.
+        reach: f64,
+    },
     /// Sums of the first layer may leave 16 bits.
     #[error(
         "output {output} of the first layer may reach {reach:.1}, but 16 bits hold {limit:.1}; the net's weights have diverged, go back \
@@ -75,16 +88,25 @@ impl NnueNet {
         let (linear, activation) = first.expect("an nnue begins with this layer");
         check_range(&linear)?;
         let first = FirstLayer { weights: by_inputs(&linear), bias: rounded(&linear.bias.data), activation };
-        let head = |name: &str| Head {
-            hidden: Dense::new(&plain(weights, &format!("{name}.dense1")), first.unit()),
-            last: SmallDense::new(plain(weights, &format!("{name}.dense2"))),
+        let head = |name: &'static str| -> Result<Head, NnueError> {
+            let [hidden, last] = ["dense1", "dense2"].map(|layer| plain(weights, &format!("{name}.{layer}")));
+            let reach = largest_output(&last, largest_output(&hidden, 1.0));
+            if reach > LARGEST_OUTPUT {
+                return Err(NnueError::Outputs { head: name, reach });
+            }
+            Ok(Head { hidden: Dense::new(&hidden, first.unit()), last: SmallDense::new(last) })
         };
+        let policy = plain(weights, "policy.moves");
+        let reach = largest_output(&policy, 1.0);
+        if reach > LARGEST_OUTPUT {
+            return Err(NnueError::Outputs { head: "policy", reach });
+        }
         Ok(Self {
             encoding: spec.input(),
             value_head: spec.value_head.kind,
-            value: head("value"),
-            moves_left: spec.moves_left_head.as_ref().map(|_| head("moves_left")),
-            policy: Dense::new(&plain(weights, "policy.moves"), first.unit()),
+            value: head("value")?,
+            moves_left: spec.moves_left_head.as_ref().map(|_| head("moves_left")).transpose()?,
+            policy: Dense::new(&policy, first.unit()),
             moves: move_sources().into_iter().map(|number| number as u16).collect(),
             first,
         })
@@ -104,6 +126,14 @@ fn check_range(linear: &Linear) -> Result<(), NnueError> {
         }
     }
     Ok(())
+}
+
+/// The largest output of a layer whose inputs are at most `input`.
+fn largest_output(linear: &Linear, input: f64) -> f64 {
+    let rows = linear.weight.data.chunks_exact(linear.weight.shape[1]);
+    let size = |value: &f32| f64::from(value.abs());
+    let reach = |(row, bias): (&[f32], &f32)| row.iter().map(size).sum::<f64>() * input + size(bias);
+    rows.zip(&linear.bias.data).map(reach).fold(0.0, f64::max)
 }
 
 fn rounded(values: &[f32]) -> Vec<Sums> {

@@ -63,6 +63,41 @@ fn the_alpha_beta_player_repeats_its_games() {
     assert!(refused.stderr.contains("nodes: expected a limit, got ()"), "{}", refused.stderr);
 }
 
+/// An NNUE from random weights: self-play, training, and matches by both searches.
+const NNUE: &str = r#"
+let run = open_run("small");
+let net = run.network(#{ tower: #{ kind: "nnue", filters: 64 }, value_head: #{ hidden: 8 }, auxiliary_heads: #{ material: true } });
+run.self_play(net, #{ games: 6, shard_games: 2, max_plies: 60, search: #{ simulations: 8 } });
+let trained = run.train(net, run.window(#{ iterations: 1 }), #{ updates: 4, batch: 16 });
+let by_values = alphabeta(trained, #{ nodes: 300 });
+print(run.arena(by_values, "random", #{ games: 4 }).score);
+run.arena(trained, by_values, #{ games: 4, search: #{ simulations: 8 } });
+let wider = run.grow(trained, #{ filters: 128 });
+run.arena(wider, trained, #{ games: 4, search: #{ simulations: 8 } });
+"#;
+
+#[test]
+fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
+    let whole = Experiment::new(NNUE);
+    let ended = whole.run(&["--lanes", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let again = Experiment::new(NNUE);
+    assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
+    assert_eq!(again.results(), whole.results());
+
+    let other = Experiment::new(&NNUE.replace(r#"kind: "nnue", filters: 64"#, "blocks: 1, filters: 8"));
+    let refused = other.run(&[]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the net's tower is se_resnet; only those"), "{}", refused.stderr);
+    let narrow = Experiment::new(&NNUE.replace("filters: 64", "filters: 40")).run(&["--check"]);
+    assert_eq!(narrow.code, Some(2), "{}", narrow.stderr);
+    assert!(
+        narrow.stderr.contains("tower.filters: an nnue takes a multiple of 64, got 40"),
+        "{}",
+        narrow.stderr
+    );
+}
+
 #[test]
 fn wrong_tests_are_refused() {
     let script = TESTED.replace("elo1: 60.0", "elo1: -1.0, alpha: 0.7");

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::alphabeta::{
-    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, PieceSquares, Score, StaticEvaluator, bench,
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, NnueEvaluation, PieceSquares, Score,
+    StaticEvaluator, bench,
 };
 use dc0_core::board::{Game, Move, Side, Tablebase, TablebaseError};
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::NnueNet;
 use dc0_process::clock::Stopwatch;
 
 use super::options::Settings;
@@ -35,6 +38,7 @@ struct Ready {
     searcher: AlphaBeta,
     params: AlphaBetaParams,
     tablebases: Option<Tablebase>,
+    net: Arc<Checkpoint>,
 }
 
 /// What a search is for, besides its position.
@@ -58,18 +62,32 @@ impl Second {
             threads: settings.threads,
             selectivity: settings.selectivity.clone(),
         };
-        let is_same = |ready: &Ready| ready.params == params && ready.tablebases == settings.tablebases;
+        let is_same = |ready: &Ready| {
+            ready.params == params
+                && ready.tablebases == settings.tablebases
+                && Arc::ptr_eq(&ready.net, &settings.net)
+        };
         if self.ready.as_ref().is_some_and(is_same) {
             return;
         }
         self.ready = None;
-        let searcher =
-            AlphaBeta::new(&params, settings.tablebases.clone(), &|| Box::<PieceSquares>::default());
-        output.info(&format!(
-            "SearchMode alphabeta evaluates with {}: material and piece squares; the net of DC0Model is not used",
-            searcher.evaluator_name()
-        ));
-        self.ready = Some(Ready { searcher, params, tablebases: settings.tablebases.clone() });
+        let tablebases = settings.tablebases.clone();
+        let searcher = match NnueNet::new(&settings.net.spec, &settings.net.weights) {
+            Ok(net) => {
+                output.info("SearchMode alphabeta evaluates with the value of DC0Model's net");
+                let net = Arc::new(net);
+                let make = || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
+                AlphaBeta::new(&params, tablebases.clone(), &make)
+            }
+            Err(cause) => {
+                output.info(&format!(
+                    "SearchMode alphabeta evaluates with material and piece squares; the net of DC0Model is not used: {cause}"
+                ));
+                AlphaBeta::new(&params, tablebases.clone(), &|| Box::<PieceSquares>::default())
+            }
+        };
+        let net = Arc::clone(&settings.net);
+        self.ready = Some(Ready { searcher, params, tablebases, net });
     }
 
     /// Forgets what earlier searches found.

@@ -48,7 +48,7 @@ fn answers_have_what_the_engine_reports() {
     let mut program = started(&mode(&["uci"]));
     let answer = answer(&mut *program, &Game::initial()).unwrap();
     assert_eq!((answer.score, answer.depth, answer.nodes), (Some(17.0), Some(4), Some(50)));
-    assert!(answer.seconds > 0.0 && answer.seconds < 5.0);
+    assert!(answer.seconds > 0.0);
     assert!(program.clock().is_none());
 }
 

@@ -27,6 +27,12 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
             call_params::<AlphaBetaParams>(&Call::new("alphabeta", &context), &map, Sampling(0))?.params;
         Ok(Player::Program(Opponent::alphabeta(&params).into()))
     });
+    engine.register_fn("alphabeta", |context: Context<'_>, network: Network, map: Map| -> Answer<Player> {
+        let params =
+            call_params::<AlphaBetaParams>(&Call::new("alphabeta", &context), &map, Sampling(0))?.params;
+        let own = PlayerParams { alphabeta: Some(params), ..PlayerParams::default() };
+        Ok(Player::Network { network, own: Arc::new(own) })
+    });
     let shared = Arc::clone(session);
     engine.register_fn("uci", move |context: Context<'_>, command: &str, map: Map| {
         let probe = if shared.host.starts_programs() { Opponent::uci } else { Opponent::planned_uci };

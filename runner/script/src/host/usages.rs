@@ -100,9 +100,9 @@ const AFTER_STEPS: &[Usage] = &[
     ),
     usage(
         "alphabeta",
-        "alphabeta(#{…})",
+        "alphabeta(#{…}) or alphabeta(network, #{…})",
         "a player",
-        "dc0's alpha-beta search with material and piece squares, which plays by `nodes` or `depth`. The same parameters play the same games.",
+        "dc0's alpha-beta search with material and piece squares, or with the values of a net of the kind `nnue`, which plays by `nodes` or `depth`. The same parameters play the same games.",
         "let classic_search = alphabeta(#{ nodes: 2000 });",
     ),
     usage(

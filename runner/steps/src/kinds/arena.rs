@@ -17,11 +17,12 @@ use dc0_core::book::{Book, BookParams};
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
-use dc0_opponents::Opponent;
+use dc0_opponents::{Opponent, alphabeta_with};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
@@ -442,7 +443,17 @@ impl MatchSetup<'_> {
         let (make_first, make_second) = (|| make(0), || make(1));
         let makes: [&MakeEvaluator<'_>; 2] = [&make_first, &make_second];
         let tables = [params.search_of(0).open_tablebases()?, params.search_of(1).open_tablebases()?];
+        let mut nnues = [None, None];
+        for (number, own) in [&params.first, &params.second].into_iter().enumerate() {
+            if let (MatchPlayer::Network { net, .. }, Some(_)) = (players[number], &own.alphabeta) {
+                nnues[number] = Some(Arc::new(NnueNet::new(&net.spec, &net.weights)?));
+            }
+        }
         let start = |player: usize| {
+            if let (MatchPlayer::Network { name, .. }, Some(net)) = (players[player], &nnues[player]) {
+                let own = [&params.first, &params.second][player].alphabeta.clone();
+                return Ok(alphabeta_with(net, &own.unwrap_or_default(), name));
+            }
             let MatchPlayer::Program(program) = players[player] else {
                 unreachable!("only programs are started")
             };
@@ -454,6 +465,9 @@ impl MatchSetup<'_> {
         let (start_first, start_second) = (|| start(0), || start(1));
         let starts: [&MakeProgram<'_>; 2] = [&start_first, &start_second];
         let player = |number: usize| match players[number] {
+            MatchPlayer::Network { name, .. } if nnues[number].is_some() => {
+                arena::Player { name, mind: Mind::Program { make: starts[number], is_timed: false } }
+            }
             MatchPlayer::Network { name, .. } => arena::Player {
                 name,
                 mind: Mind::Network {

@@ -1,0 +1,91 @@
+//! The value of an NNUE as an evaluation.
+
+use std::sync::Arc;
+
+use super::evaluator::StaticEvaluator;
+use crate::board::{KnownMove, Position};
+use crate::network::nnue::{NnueLine, NnueNet};
+
+/// Evaluates positions by the value head of a net of the kind `nnue`.
+#[derive(Debug)]
+pub struct NnueEvaluation {
+    line: NnueLine,
+    depth: usize,
+}
+
+impl NnueEvaluation {
+    /// An evaluation by a net, which threads share.
+    pub fn new(net: Arc<NnueNet>) -> Self {
+        Self { line: NnueLine::new(net), depth: 0 }
+    }
+}
+
+impl StaticEvaluator for NnueEvaluation {
+    fn reset(&mut self, _: &Position) {
+        self.depth = 0;
+    }
+
+    fn push(&mut self, _: &Position, _: KnownMove, _: &Position) {
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn evaluate(&mut self, position: &Position) -> i32 {
+        centipawns(self.line.evaluate(self.depth, position).value())
+    }
+
+    fn name(&self) -> &'static str {
+        "nnue"
+    }
+}
+
+/// P(win) − P(loss) in hundredths of a pawn, at most 12,800: Leela Chess Zero's `centipawn_2019`
+/// (`src/search/classic/search.cc`), which needs no function of a system's library.
+fn centipawns(value: f32) -> i32 {
+    let value = f64::from(value);
+    let square = value * value;
+    let fourth = square * square;
+    let fourteenth = fourth * fourth * fourth * square;
+    (295.0 * value / (1.0 - 0.976_953_125 * fourteenth)).round() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{NnueEvaluation, centipawns};
+    use crate::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, Score, Unwatched};
+    use crate::board::{Game, Position};
+    use crate::network::nnue::NnueNet;
+    use crate::network::{initial_weights, preset};
+    use crate::rng::Seed;
+
+    #[test]
+    fn values_become_centipawns() {
+        assert_eq!([0.0, 1.0, -1.0, 0.5].map(centipawns), [0, 12_800, -12_800, 148]);
+    }
+
+    #[test]
+    fn a_search_with_a_net_finds_mates_and_repeats_itself() {
+        let spec = preset("nnue-128").expect("exists").spec;
+        let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
+        let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
+        let search = || {
+            let params = AlphaBetaParams::default();
+            let make = || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
+            let mut searcher = AlphaBeta::new(&params, None, &make);
+            assert_eq!(searcher.evaluator_name(), "nnue");
+            let mate = Position::from_fen("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1").expect("a position");
+            let limits = Limits { nodes: Some(3000), ..Limits::default() };
+            let found =
+                searcher.search(&Game::from_position(mate), &limits, &mut Unwatched).expect("no tables");
+            assert_eq!(found.score(), Score::Mate(1));
+            let opening = searcher.search(&Game::initial(), &limits, &mut Unwatched).expect("no tables");
+            (opening.nodes, opening.best(), opening.score())
+        };
+        assert_eq!(search(), search());
+    }
+}
