@@ -72,35 +72,46 @@ impl FirstLayer {
         sums.pieces = *pieces;
     }
 
-    /// Takes away and adds the weights of inputs, a tile at a time.
+    /// Takes away and adds the weights of inputs.
     #[inline(always)]
     fn apply(&self, sums: &mut [Sums], removed: &[u16], added: &[u16]) {
         let width = sums.len();
         let mut first = 0;
-        while first < width {
-            let last = (first + TILE).min(width);
-            let tile = &mut sums[first..last];
-            let mut local = [Sums([0; 32]); TILE];
-            local[..tile.len()].copy_from_slice(tile);
-            for input in removed {
-                let row = usize::from(*input) * width;
-                for (sums, weights) in local.iter_mut().zip(&self.weights[row + first..row + last]) {
-                    for (sum, weight) in sums.0.iter_mut().zip(&weights.0) {
-                        *sum = sum.wrapping_sub(*weight);
-                    }
-                }
-            }
-            for input in added {
-                let row = usize::from(*input) * width;
-                for (sums, weights) in local.iter_mut().zip(&self.weights[row + first..row + last]) {
-                    for (sum, weight) in sums.0.iter_mut().zip(&weights.0) {
-                        *sum = sum.wrapping_add(*weight);
-                    }
-                }
-            }
-            tile.copy_from_slice(&local[..tile.len()]);
-            first = last;
+        let (tiles, rest) = sums.as_chunks_mut::<TILE>();
+        for tile in tiles {
+            self.apply_to_tile(tile, [first, width], removed, added);
+            first += TILE;
         }
+        // The width is a multiple of two blocks.
+        for tile in rest.as_chunks_mut::<2>().0 {
+            self.apply_to_tile(tile, [first, width], removed, added);
+            first += 2;
+        }
+    }
+
+    /// Updates some sums, which begin at the block `first` of `width`, in registers.
+    #[inline(always)]
+    fn apply_to_tile<const N: usize>(
+        &self,
+        tile: &mut [Sums; N],
+        [first, width]: [usize; 2],
+        removed: &[u16],
+        added: &[u16],
+    ) {
+        let mut sums = *tile;
+        for input in removed {
+            let weights = &self.weights[usize::from(*input) * width + first..][..N];
+            for block in 0..N {
+                sums[block] = sums[block].less(weights[block]);
+            }
+        }
+        for input in added {
+            let weights = &self.weights[usize::from(*input) * width + first..][..N];
+            for block in 0..N {
+                sums[block] = sums[block].plus(weights[block]);
+            }
+        }
+        *tile = sums;
     }
 
     /// Outputs of both sides together.
