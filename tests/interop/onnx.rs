@@ -243,7 +243,7 @@ fn a_net_of_a_run_is_exported_and_loaded_again() {
     let printed = text(&written.stdout);
     for line in [
         "ONNX operator set 17",
-        "se_resnet 1x8",
+        "se_resnet 1×8",
         "input    input float32 [batch, 20, 8, 8]",
         "output   wdl float32 [batch, 3]",
     ] {
@@ -291,7 +291,7 @@ fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
         "weights  01234567",
         "input    scalars float32 [batch, 1]",
         "runs     on ONNX Runtime",
-        "se_resnet 2x32",
+        "se_resnet 2×32",
     ] {
         assert!(printed.contains(line), "{printed}");
     }
