@@ -23,6 +23,11 @@ params! {
         /// Its name in tables, after the net's; () for the number of simulations and a digest of the search.
         name: Option<String> = None;
     }
+    check |params| {
+        let has_both = params.alphabeta.is_some() && params.search.is_some();
+        let problem = ("alphabeta", "expected one of `search` and `alphabeta`, got both; leave one of them out".to_owned());
+        has_both.then_some(problem).into_iter().collect()
+    };
 }
 
 params! {

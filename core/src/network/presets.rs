@@ -29,7 +29,7 @@ pub fn presets() -> Vec<Preset> {
         transformer("transformer-4x128", "squares as tokens, about the cost of dc0-4x96", [4, 128, 4]),
         transformer("transformer-8x256", "squares as tokens, for one large GPU", [8, 256, 8]),
         nnue("nnue-128", "the smallest and fastest net for CPUs", 128),
-        nnue("nnue-256", "for CPUs: about half a million positions a second on one core", 256),
+        nnue("nnue-256", "for CPUs: about a million positions a second on one core", 256),
     ]
 }
 

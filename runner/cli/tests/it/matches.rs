@@ -89,6 +89,11 @@ fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
     let refused = other.run(&[]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("the net's tower is se_resnet; only those"), "{}", refused.stderr);
+    let both = NNUE
+        .replace("alphabeta(trained, #{ nodes: 300 })", "player(trained, #{ alphabeta: #{}, search: #{} })");
+    let both = Experiment::new(&both).run(&["--check"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    assert!(both.stderr.contains("expected one of `search` and `alphabeta`, got both"), "{}", both.stderr);
     let narrow = Experiment::new(&NNUE.replace("filters: 64", "filters: 40")).run(&["--check"]);
     assert_eq!(narrow.code, Some(2), "{}", narrow.stderr);
     assert!(
