@@ -251,8 +251,10 @@ impl<P: Protocol> Player<P> {
         let Some((process, protocol)) = &mut self.running else { return };
         let clocks = self.clock.as_ref().map(|clock| (clock, self.opponent.unwrap_or(clock.shown())));
         let order = Order { limit: &self.setup.limit, side: self.position.side_to_move(), clocks };
+        // Before the order, which may be answered before the next statement runs.
+        let since = Stopwatch::start();
         protocol.go(process, &order);
-        self.stage = Stage::Thinking(Stopwatch::start(), None);
+        self.stage = Stage::Thinking(since, None);
     }
 
     /// Handles a line.
