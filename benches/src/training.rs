@@ -9,7 +9,7 @@ use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::TorchOptions;
 use dc0_core::network::torch::runtime::{self, Allocator};
-use dc0_core::network::{NetworkSpec, TowerSpec, initial_weights};
+use dc0_core::network::{NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::params::{Schedule, Value};
 use dc0_core::rng::Seed;
 use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry};
@@ -28,6 +28,9 @@ pub(crate) struct Options {
     /// Blocks of the net that is trained, with random weights.
     #[arg(long, default_value_t = 4)]
     blocks: u32,
+    /// An nnue instead of a residual net; it has no blocks.
+    #[arg(long)]
+    nnue: bool,
     /// Its filters.
     #[arg(long, default_value_t = 64)]
     filters: u32,
@@ -51,7 +54,8 @@ const SEED: Seed = Seed { run: 1, step: 0 };
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let _prepared = runtime::prepare(Allocator::KeepPages);
     runtime::set_threads(options.threads);
-    let tower = TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() };
+    let (kind, blocks) = if options.nnue { (Tower::Nnue, 0) } else { (Tower::SeResnet, options.blocks) };
+    let tower = TowerSpec { kind, blocks, filters: options.filters, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let params = TrainParams {
         updates: options.updates,

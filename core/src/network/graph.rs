@@ -178,7 +178,8 @@ pub struct Graph {
     pub layers: Vec<Layer>,
     /// Input planes.
     pub planes: usize,
-    /// Policy logits: a board of 73 channels or 4672 flat logits, both with index `plane · 64 + from`.
+    /// Policy logits: a board of 73 channels or 4672 flat logits, both with index `plane · 64 + from`; in training an nnue has those
+    /// of the [`possible_moves`].
     pub policy: ValueId,
     /// Logits of win, draw and loss, or one number before tanh.
     pub value: ValueId,
@@ -214,12 +215,18 @@ impl<T> AuxiliaryHeads<T> {
 }
 
 impl Graph {
-    /// The layers of an evaluation: all but the auxiliary heads.
+    /// The layers of an evaluation: without the auxiliary heads, and with a logit for each of the 4672 policy indices.
     pub fn new(spec: &NetworkSpec) -> Self {
-        Self::of_training(&NetworkSpec { auxiliary_heads: None, ..spec.clone() })
+        let mut graph = Self::of_training(&NetworkSpec { auxiliary_heads: None, ..spec.clone() });
+        if spec.tower.kind == Tower::Nnue {
+            let (name, op) = ("policy.moves.expanded".to_owned(), Op::ExpandPolicy);
+            graph.layers.push(Layer { name, op, inputs: vec![graph.policy], output: op.output(), gain: 1.0 });
+            graph.policy = graph.layers.len();
+        }
+        graph
     }
 
-    /// All layers of a net. Those of the auxiliary heads come last.
+    /// The layers of a training. Those of the auxiliary heads come last.
     pub fn of_training(spec: &NetworkSpec) -> Self {
         let planes = spec.input().planes().len();
         let mut builder = Builder { spec, layers: Vec::new(), planes };
@@ -449,8 +456,7 @@ impl Builder<'_> {
     /// The last layer of the policy head, or of another head of its shape.
     fn policy_logits(&mut self, name: &str, hidden: ValueId) -> ValueId {
         if self.is_nnue() {
-            let possible = self.dense(name, hidden, POSSIBLE_MOVES, None);
-            return self.push(format!("{name}.expanded"), Op::ExpandPolicy, &[possible], 1.0);
+            return self.dense(name, hidden, POSSIBLE_MOVES, None);
         }
         let (kind, size) = (self.spec.policy_head.kind, self.spec.policy_head.kernel as usize);
         match kind {

@@ -16,7 +16,7 @@ pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use forward_pass::{ForwardPass, LayerOutput, forward_pass};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use matrix_product::MatrixProduct;
-pub use model::{BatchNorm, Heads, Net};
+pub use model::{BatchNorm, Heads, Net, NetInput, Pieces};
 pub use tch::Device;
 use thiserror::Error;
 pub use transfer::{download, upload};

@@ -4,7 +4,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::input::Input;
 use super::inspect::{legal_logits, statistics};
-use super::{BatchNorm, LayerStatistics, Net};
+use super::{BatchNorm, LayerStatistics, Net, NetInput};
 use crate::network::softmax;
 use crate::network::{Batch, EvaluatorError, NetworkSpec, ValueHead, Wdl, Weights};
 use crate::network::{expected_result, moves_left};
@@ -45,7 +45,7 @@ pub fn forward_pass(
     let failed = |cause: String| EvaluatorError::Device { rows: 1, cause };
     let net = Net::from_weights(spec, weights, Device::Cpu).map_err(|cause| failed(cause.to_string()))?;
     let _no_grad = tch::no_grad_guard();
-    let net = net.without_auxiliary_heads();
+    let net = net.for_evaluation();
     let (layers, outputs) = run(&net, batch).map_err(|cause| failed(cause.to_string()))?;
     forward_pass_of(spec.value_head.kind, layers, outputs).ok_or(EvaluatorError::NotFinite { row: 0 })
 }
@@ -56,7 +56,7 @@ type HeadOutputs = [Vec<f32>; 3];
 fn run(net: &Net, batch: &Batch) -> Result<(Vec<LayerOutput>, HeadOutputs), TchError> {
     let mut input = Input::new(&net.spec.input(), Device::Cpu)?;
     let squares = input.expand_on_cpu(batch, 1, Kind::Float)?;
-    let planes = squares.f_reshape([1, 8, 8, -1])?.f_permute([0, 3, 1, 2])?;
+    let planes = NetInput::Planes(squares.f_reshape([1, 8, 8, -1])?.f_permute([0, 3, 1, 2])?);
     let mut layers = Vec::new();
     let heads = net.forward_with(&planes, BatchNorm::Eval, |layer, output| {
         layers.push(LayerOutput {

@@ -3,10 +3,12 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::input::Input;
-use super::{BatchNorm, Net, TorchError};
+use super::layers::expand_policy;
+use super::{BatchNorm, Net, NetInput, TorchError};
 use crate::board::{Rules, random_opening};
 use crate::encoding::Encoding;
-use crate::network::{Batch, NetworkSpec, Weights};
+use crate::network::graph::move_sources;
+use crate::network::{Batch, NetworkSpec, Tower, Weights};
 use crate::params;
 use crate::rng::{Purpose, Seed};
 
@@ -74,7 +76,7 @@ fn run(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
     let mut input = Input::new(&net.spec.input(), Device::Cpu)?;
     let rows = batch.len() as i64;
     let squares = input.expand_on_cpu(batch, batch.len(), Kind::Float)?;
-    let planes = squares.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])?;
+    let planes = NetInput::Planes(squares.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])?);
     let mut layers = Vec::new();
     let heads = net.forward_with(&planes, BatchNorm::Eval, |layer, output| {
         layers.push(statistics(&layer.name, output)?);
@@ -87,8 +89,12 @@ fn run(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
         }
         _ => heads.value.f_tanh()?,
     };
+    let policy = match net.spec.tower.kind {
+        Tower::Nnue => expand_policy(&heads.policy, &Tensor::f_from_slice(&move_sources())?)?,
+        _ => heads.policy,
+    };
     Ok(Inspection {
-        logit_deviation: deviation(&legal_logits(&heads.policy, batch)?)?,
+        logit_deviation: deviation(&legal_logits(&policy, batch)?)?,
         value_mean: number(&value.f_mean(Kind::Double)?)?,
         value_deviation: deviation(&value)?,
         layers,

@@ -30,15 +30,60 @@ pub enum BatchNorm {
 /// A net's outputs for `B` positions.
 #[derive(Debug)]
 pub struct Heads {
-    /// `[B, 4672]`: logits of all moves, legal or not; index `plane · 64 + from`.
+    /// `[B, 4672]`: logits of all moves, legal or not; index `plane · 64 + from`. In training an nnue has `[B, 1858]`, the
+    /// [`possible_moves`](crate::encoding::possible_moves).
     pub policy: Tensor,
     /// `[B, 3]`: logits of win, draw and loss for the side to move; or `[B, 1]`: P(win) − P(loss) before tanh.
     pub value: Tensor,
     /// `[B, 1]`: plies left / 20 before softplus, if the net has the head.
     pub moves_left: Option<Tensor>,
-    /// `[B, 4672]` for the policies, `[B, 1]` for material.
+    /// Like `policy` for the policies, `[B, 1]` for material.
     pub auxiliary: AuxiliaryHeads<Tensor>,
 }
+
+/// `B` positions as a net reads them.
+#[derive(Debug)]
+pub enum NetInput {
+    /// `[B, P, 8, 8]`: planes of floats.
+    Planes(Tensor),
+    /// The pieces alone, for an nnue.
+    Pieces(Pieces),
+}
+
+/// The pieces of `B` positions as inputs of an nnue's first layer: those of the first position as its side to move sees them, of the
+/// second, and so on; then all of them as the other side sees them.
+#[derive(Debug)]
+pub struct Pieces {
+    /// `[N]`, from 0 to 767.
+    pub squares: Tensor,
+    /// `[2B]`: where those of each position start.
+    pub starts: Tensor,
+    /// The dtype of the layers after the first.
+    pub kind: Kind,
+}
+
+impl NetInput {
+    fn tensor(&self) -> &Tensor {
+        match self {
+            Self::Planes(planes) => planes,
+            Self::Pieces(pieces) => &pieces.squares,
+        }
+    }
+
+    /// The same positions for layers of another dtype.
+    pub fn to_kind(&self, kind: Kind) -> Result<Self, TchError> {
+        Ok(match self {
+            Self::Planes(planes) => Self::Planes(planes.f_to_kind(kind)?),
+            Self::Pieces(Pieces { squares, starts, .. }) => {
+                let (squares, starts) = (squares.shallow_clone(), starts.shallow_clone());
+                Self::Pieces(Pieces { squares, starts, kind })
+            }
+        })
+    }
+}
+
+/// The mode of libtorch's `embedding_bag` that adds up.
+const SUM: i64 = 0;
 
 /// A net with 32-bit weights on a device.
 #[derive(Debug)]
@@ -51,8 +96,8 @@ pub struct Net {
 }
 
 impl Net {
-    /// The same net without the layers of its auxiliary heads.
-    pub fn without_auxiliary_heads(self) -> Self {
+    /// The same net with the layers of an evaluation instead of those of a training.
+    pub fn for_evaluation(self) -> Self {
         Self { graph: Graph::new(&self.spec), ..self }
     }
 
@@ -86,22 +131,25 @@ impl Net {
             .map_err(|source| TorchError::Library { doing: "reading weights from the device", source })
     }
 
-    /// Runs the net on `[B, P, 8, 8]` planes of floats on its device.
-    pub fn forward(&self, input: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
+    /// Runs the net on positions on its device.
+    pub fn forward(&self, input: &NetInput, mode: BatchNorm) -> Result<Heads, TchError> {
         self.forward_with(input, mode, |_, _| Ok(()))
     }
 
     /// Like [`Net::forward`], calling `watch` with every layer and its output.
     pub fn forward_with(
         &self,
-        input: &Tensor,
+        input: &NetInput,
         mode: BatchNorm,
         mut watch: impl FnMut(&Layer, &Tensor) -> Result<(), TchError>,
     ) -> Result<Heads, TchError> {
-        let mut values = vec![input.shallow_clone()];
+        let mut values = vec![input.tensor().shallow_clone()];
         for layer in &self.graph.layers {
             let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&value| &values[value]).collect();
-            let output = self.run(layer, &inputs, mode)?;
+            let output = match layer.op {
+                Op::Accumulate { activation, .. } => self.accumulate(input, &layer.name, activation)?,
+                _ => self.run(layer, &inputs, mode)?,
+            };
             watch(layer, &output)?;
             values.push(output);
         }
@@ -124,7 +172,7 @@ impl Net {
             }
             Op::Flatten { .. } => input.f_flatten(1, -1),
             Op::Dense { activation, .. } => activate(self.dense(input, name)?, activation),
-            Op::Accumulate { activation, .. } => self.accumulate(input, name, activation),
+            Op::Accumulate { .. } => unreachable!("it reads the net's input"),
             Op::ExpandPolicy => {
                 let sources = Tensor::f_from_slice(&move_sources())?.f_to_device(input.device())?;
                 expand_policy(input, &sources)
@@ -141,13 +189,34 @@ impl Net {
         }
     }
 
-    /// `[B, P, 8, 8]` to the outputs of both sides.
-    fn accumulate(&self, input: &Tensor, layer: &str, activation: Accumulator) -> Result<Tensor, TchError> {
-        let pieces = input.f_narrow(1, 0, 12)?.f_reshape([-1, PIECE_SQUARES as i64])?;
-        let (weight, bias) = (self.part(layer, "weight"), Some(self.part(layer, "bias")));
-        let own = pieces.f_linear(weight, bias)?;
-        let other = pieces.f_linear(&seen_from_the_other_side(weight)?, bias)?;
-        accumulated(&Tensor::f_cat(&[own, other], 1)?, activation)
+    /// A position's pieces to the outputs of both sides, in the dtype of the input. The sums are of 32-bit floats.
+    fn accumulate(&self, input: &NetInput, layer: &str, activation: Accumulator) -> Result<Tensor, TchError> {
+        let (weight, bias) = (self.part(layer, "weight"), self.part(layer, "bias"));
+        let (sums, kind) = match input {
+            NetInput::Planes(planes) => {
+                let pieces = planes.f_narrow(1, 0, 12)?.f_reshape([-1, PIECE_SQUARES as i64])?;
+                let pieces = pieces.f_to_kind(Kind::Float)?;
+                let own = pieces.f_linear(weight, Some(bias))?;
+                let other = pieces.f_linear(&seen_from_the_other_side(weight)?, Some(bias))?;
+                (Tensor::f_cat(&[own, other], 1)?, planes.kind())
+            }
+            NetInput::Pieces(Pieces { squares, starts, kind }) => {
+                let columns = weight.f_t_copy()?;
+                let (sums, ..) = Tensor::f_embedding_bag(
+                    &columns,
+                    squares,
+                    starts,
+                    false,
+                    SUM,
+                    false,
+                    None::<&Tensor>,
+                    false,
+                )?;
+                let own_and_other = sums.f_add(bias)?.f_chunk(2, 0)?;
+                (Tensor::f_cat(&own_and_other, 1)?, *kind)
+            }
+        };
+        accumulated(&sums, activation)?.f_to_kind(kind)
     }
 
     /// Hu et al. 2018, section 3; `[B, C, 8, 8]` in and out.

@@ -6,7 +6,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::input::Input;
 use super::runtime::{DeviceError, parse_device, parse_devices};
-use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
+use super::{BatchNorm, Net, NetInput, Precision, TorchError, TorchEvaluator, TorchOptions};
 use crate::board::Game;
 use crate::encoding::{Encoding, EncodingName, Orientation, PlaneKind};
 use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
@@ -53,9 +53,9 @@ fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
 
 /// The same evaluations from the training net: planes expanded one by one, all 4672 logits, batch norm not folded.
 fn reference(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
-    let net = Net::from_weights(spec, weights, Device::Cpu).expect("builds");
+    let net = Net::from_weights(spec, weights, Device::Cpu).expect("builds").for_evaluation();
     let _no_grad = tch::no_grad_guard();
-    let heads = net.forward(&planes(batch, &spec.input()), BatchNorm::Eval).expect("runs");
+    let heads = net.forward(&NetInput::Planes(planes(batch, &spec.input())), BatchNorm::Eval).expect("runs");
     let mut out = Evaluations::default();
     for row in 0..batch.len() {
         let logits = Vec::<f32>::try_from(heads.policy.get(row as i64)).expect("floats");
@@ -311,7 +311,7 @@ fn weights_round_trip_through_a_device() {
 fn only_training_mode_updates_the_running_statistics() {
     let spec = spec_of(1, 8);
     let net = Net::from_weights(&spec, &trained_weights(&spec), Device::Cpu).expect("builds");
-    let input = planes(&batch_of(0..16), &encoding());
+    let input = NetInput::Planes(planes(&batch_of(0..16), &encoding()));
     let before = net.to_weights().expect("reads");
     let running = net.forward(&input, BatchNorm::Eval).expect("runs");
     let own = net.forward(&input, BatchNorm::Batch).expect("runs");
@@ -334,7 +334,10 @@ fn an_untrained_net_has_no_strong_preferences() {
         let batch = batch_of(0..200);
         let net = Net::from_weights(&spec, &weights, Device::Cpu).expect("builds");
         let _no_grad = tch::no_grad_guard();
-        let logits = net.forward(&planes(&batch, &encoding()), BatchNorm::Eval).expect("runs").policy;
+        let logits = net
+            .forward(&NetInput::Planes(planes(&batch, &encoding())), BatchNorm::Eval)
+            .expect("runs")
+            .policy;
         let deviation = logits.std(false).double_value(&[]);
         assert!((0.01..=1.5).contains(&deviation), "{blocks}×{filters}: {deviation}");
         let out = evaluate(&mut evaluator(&spec, &weights, Precision::Auto), &batch);

@@ -1,9 +1,12 @@
 //! Samples as tensors.
 
 use tch::kind::Element;
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex};
+use crate::network::graph::{move_sources, seen_from_the_other_side};
+use crate::network::torch::{NetInput, Pieces};
+use crate::network::{NetworkSpec, Tower};
 use crate::trainer::samples::{Reply, Sample};
 
 /// A sample as it is trained on.
@@ -40,10 +43,26 @@ impl<'a> Row<'a> {
 pub(super) struct BatchSetup<'a> {
     /// The encoding of the samples.
     pub(super) encoding: &'a Encoding,
+    /// What an nnue needs; other nets read planes and predict all 4672 indices.
+    pub(super) nnue: Option<&'a NnueSetup>,
     /// Whether the net predicts the opponent's next move.
     pub(super) has_reply_head: bool,
     /// Where the batches go.
     pub(super) device: Device,
+}
+
+/// What batches for an nnue are made with.
+#[derive(Debug)]
+pub(super) struct NnueSetup {
+    /// The number of each policy index among the moves that the net predicts.
+    columns: Vec<i64>,
+}
+
+impl NnueSetup {
+    /// `None` for other nets.
+    pub(super) fn new(spec: &NetworkSpec) -> Option<Self> {
+        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources() })
+    }
 }
 
 impl BatchSetup<'_> {
@@ -52,21 +71,34 @@ impl BatchSetup<'_> {
         reply.map_or((&[], &[]), |Reply { legal, shares }| (legal, shares))
     }
 
-    /// The index of an opponent's move in the input's view of the board.
+    /// The index of an opponent's move as the net predicts it: in the input's view of the board; by an nnue, which only knows moves of
+    /// the side at the bottom, in the opponent's.
     fn seen_from_here(self, index: PolicyIndex) -> PolicyIndex {
         match self.encoding.orientation() {
-            Orientation::SideToMove => index.flipped(),
-            Orientation::Absolute => index,
+            Orientation::SideToMove if self.nnue.is_none() => index.flipped(),
+            Orientation::SideToMove | Orientation::Absolute => index,
         }
+    }
+
+    /// The net's output for a policy index.
+    fn column(self, index: PolicyIndex) -> i64 {
+        self.nnue.map_or(index.get().into(), |nnue| nnue.columns[usize::from(index.get())])
+    }
+
+    fn input(self, batch: &[Row<'_>]) -> Result<NetInput, TchError> {
+        Ok(match self.nnue {
+            None => NetInput::Planes(planes(batch, self.encoding)?.f_to_device(self.device)?),
+            Some(_) => NetInput::Pieces(pieces(batch, self.device)?),
+        })
     }
 }
 
 /// One batch on the device; `L` is the largest number of legal moves of its samples.
 #[derive(Debug)]
 pub struct TrainingBatch {
-    /// `[B, P, 8, 8]`, channels last in memory.
-    pub(super) planes: Tensor,
-    /// `[B, L]`: policy indices of the legal moves, padded with zeros.
+    /// The positions; planes are channels last in memory.
+    pub(super) input: NetInput,
+    /// `[B, L]`: the net's outputs for the legal moves, padded with zeros.
     pub(super) legal: Tensor,
     /// `[B, L]`: true where `legal` is padding.
     pub(super) padding: Tensor,
@@ -82,7 +114,7 @@ pub struct TrainingBatch {
     pub(super) result: Tensor,
     /// `[B]`: the later balance of material for the side to move, in pawns.
     pub(super) material: Tensor,
-    /// `[B, R]`: policy indices of the opponent's legal moves in the input's view of the board, padded with zeros.
+    /// `[B, R]`: the net's outputs for the opponent's legal moves, padded with zeros.
     pub(super) replies: Tensor,
     /// `[B, R]`: target probabilities of `replies`; a row without a reply is all 0.
     pub(super) reply_shares: Tensor,
@@ -105,8 +137,10 @@ impl TrainingBatch {
     pub(super) fn new(batch: &[Row<'_>], setup: BatchSetup<'_>) -> Result<Self, TchError> {
         let rows = batch.len() as i64;
         let samples = || batch.iter().map(|row| row.sample);
-        let policy = PolicyColumns::new(batch, |row| (row.sample.legal, row.sample.shares), |index| index);
-        let replies = PolicyColumns::new(batch, |row| setup.reply(row), |index| setup.seen_from_here(index));
+        let own = |row: Row<'_>, index| setup.column(row.index(index));
+        let reply = |row: Row<'_>, index| setup.column(row.index(setup.seen_from_here(index)));
+        let policy = PolicyColumns::new(batch, |row| (row.sample.legal, row.sample.shares), own);
+        let replies = PolicyColumns::new(batch, |row| setup.reply(row), reply);
         let wdl: Vec<f32> = samples().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
         let plies_left = |sample: Sample<'_>| sample.plies_left.map_or(0.0, f32::from);
         let plies_left: Vec<f32> = samples().map(plies_left).collect();
@@ -117,7 +151,7 @@ impl TrainingBatch {
         let material: Vec<f32> = samples().map(|sample| f32::from(sample.material)).collect();
         let send = |tensor: Tensor| tensor.f_to_device(setup.device);
         Ok(Self {
-            planes: send(planes(batch, setup.encoding)?)?,
+            input: setup.input(batch)?,
             legal: send(policy.tensor(&policy.legal)?)?,
             padding: send(policy.tensor(&policy.padding)?)?,
             shares: send(policy.tensor(&policy.shares)?)?,
@@ -162,6 +196,26 @@ fn planes(batch: &[Row<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
     Tensor::f_from_slice(&values)?.f_reshape(shape)?.f_permute([0, 3, 1, 2])
 }
 
+/// The pieces of positions: 32 at most in each, of the 12 planes that every encoding of an nnue begins with.
+fn pieces(batch: &[Row<'_>], device: Device) -> Result<Pieces, TchError> {
+    let (mut own, mut starts) =
+        (Vec::with_capacity(2 * 32 * batch.len()), Vec::with_capacity(2 * batch.len()));
+    for row in batch {
+        starts.push(own.len() as i64);
+        let flip = row.flip();
+        for (plane, &bits) in row.sample.binary.iter().take(12).enumerate() {
+            for_each_bit(bits, |square| own.push((plane * 64 + (square ^ flip)) as i64));
+        }
+    }
+    let count = own.len() as i64;
+    starts.extend_from_within(..);
+    starts[batch.len()..].iter_mut().for_each(|start| *start += count);
+    let other: Vec<i64> = own.iter().map(|&piece| seen_from_the_other_side(piece as usize) as i64).collect();
+    own.extend(other);
+    let send = |numbers: &[i64]| Tensor::f_from_slice(numbers)?.f_to_device(device);
+    Ok(Pieces { squares: send(&own)?, starts: send(&starts)?, kind: Kind::Float })
+}
+
 fn for_each_bit(mut bits: u64, mut act: impl FnMut(usize)) {
     while bits != 0 {
         act(bits.trailing_zeros() as usize);
@@ -181,11 +235,11 @@ struct PolicyColumns {
 }
 
 impl PolicyColumns {
-    /// `target` gives the moves and shares of a row; `seen` turns each index before it is mirrored with its row.
+    /// `target` gives the moves and shares of a row, `column` the net's output for an index.
     fn new<'a>(
         batch: &[Row<'a>],
         target: impl Fn(Row<'a>) -> (&'a [PolicyIndex], &'a [f32]),
-        seen: impl Fn(PolicyIndex) -> PolicyIndex,
+        column: impl Fn(Row<'_>, PolicyIndex) -> i64,
     ) -> Self {
         let moves = batch.iter().map(|row| target(*row).0.len()).max().unwrap_or(0).max(1);
         let (rows, size) = (batch.len(), batch.len() * moves);
@@ -195,7 +249,7 @@ impl PolicyColumns {
             let (legal, shares) = target(*row);
             let filled = number * moves..number * moves + legal.len();
             for (to, index) in columns.legal[filled.clone()].iter_mut().zip(legal) {
-                *to = row.index(seen(*index)).get().into();
+                *to = column(*row, *index);
             }
             columns.padding[filled.clone()].fill(false);
             columns.shares[filled].copy_from_slice(shares);

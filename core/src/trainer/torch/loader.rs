@@ -2,7 +2,7 @@
 
 use tch::{Device, TchError};
 
-use super::batch::{BatchSetup, Row, TrainingBatch};
+use super::batch::{BatchSetup, NnueSetup, Row, TrainingBatch};
 use crate::network::NetworkSpec;
 use crate::rng::Seed;
 use crate::trainer::samples::Samples;
@@ -13,7 +13,9 @@ use crate::trainer::{Drawn, Sampler, TrainParams};
 pub struct Loader<'a> {
     samples: &'a Samples,
     sampler: Sampler,
-    setup: BatchSetup<'a>,
+    nnue: Option<NnueSetup>,
+    has_reply_head: bool,
+    device: Device,
 }
 
 impl<'a> Loader<'a> {
@@ -29,24 +31,31 @@ impl<'a> Loader<'a> {
         Self {
             samples,
             sampler: Sampler::new(seed, samples.training_count(), params.batch, params.mirror),
-            setup: BatchSetup { encoding: samples.encoding(), has_reply_head, device },
+            nnue: NnueSetup::new(spec),
+            has_reply_head,
+            device,
         }
+    }
+
+    fn setup(&self) -> BatchSetup<'_> {
+        let (encoding, nnue) = (self.samples.encoding(), self.nnue.as_ref());
+        BatchSetup { encoding, nnue, has_reply_head: self.has_reply_head, device: self.device }
     }
 
     /// The batch of an update, counted from 0.
     pub fn batch(&mut self, update: u32) -> Result<TrainingBatch, TchError> {
         let row = |drawn: Drawn| match self.samples.training_row(drawn.index) {
-            sample if drawn.is_mirrored => Row::mirrored(sample, self.setup.encoding),
+            sample if drawn.is_mirrored => Row::mirrored(sample, self.samples.encoding()),
             sample => Row::played(sample),
         };
         let rows: Vec<Row<'_>> = self.sampler.batch(update).into_iter().map(row).collect();
-        TrainingBatch::new(&rows, self.setup)
+        TrainingBatch::new(&rows, self.setup())
     }
 
     /// Held-out samples by their indices, as they were played.
     pub(super) fn held_out(&self, indices: &[usize]) -> Result<TrainingBatch, TchError> {
         let sample = |&index: &usize| Row::played(self.samples.validation_row(index));
         let rows: Vec<Row<'_>> = indices.iter().map(sample).collect();
-        TrainingBatch::new(&rows, self.setup)
+        TrainingBatch::new(&rows, self.setup())
     }
 }

@@ -2,6 +2,7 @@
 
 mod loss;
 mod mirror;
+mod nnue;
 mod optimizer;
 mod state;
 mod training;

@@ -7,8 +7,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::batch::TrainingBatch;
 use super::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
 use super::optimizer::Optimizer;
-use crate::network::torch::{BatchNorm, Heads, Net};
-use crate::network::{TensorSpec, layout};
+use crate::network::torch::{BatchNorm, Heads, Net, NetInput};
+use crate::network::{TensorSpec, Tower, layout};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
 
 /// A net in training, with its optimiser.
@@ -73,12 +73,12 @@ impl<'a> Learner<'a> {
         Self { net, optimizer, params, trained }
     }
 
-    /// Runs a net on `[B, P, 8, 8]` in the chosen precision; the outputs are 32-bit floats.
-    fn forward(&self, net: &Net, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
+    /// Runs a net in the chosen precision; the outputs are 32-bit floats.
+    fn forward(&self, net: &Net, input: &NetInput, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
-            TrainPrecision::Auto | TrainPrecision::Float32 => net.forward(planes, mode),
+            TrainPrecision::Auto | TrainPrecision::Float32 => net.forward(input, mode),
             TrainPrecision::BFloat16 => {
-                let heads = to_bfloat16(net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
+                let heads = to_bfloat16(net)?.forward(&input.to_kind(Kind::BFloat16)?, mode)?;
                 let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);
                 Ok(Heads {
                     policy: float(heads.policy)?,
@@ -96,7 +96,7 @@ impl<'a> Learner<'a> {
             BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
             BatchNormMode::Frozen => BatchNorm::Eval,
         };
-        let sums = LossSums::new(&self.forward(&self.net, &batch.planes, mode)?, batch, self.params)?;
+        let sums = LossSums::new(&self.forward(&self.net, &batch.input, mode)?, batch, self.params)?;
         let total = sums.total(batch, self.params, update)?;
         let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
@@ -122,7 +122,7 @@ impl<'a> Learner<'a> {
         mode: BatchNorm,
     ) -> Result<Measured, TchError> {
         let _guard = tch::no_grad_guard();
-        let heads = self.forward(net, &batch.planes, mode)?;
+        let heads = self.forward(net, &batch.input, mode)?;
         let sums = LossSums::new(&heads, batch, self.params)?.stacked(None)?;
         let totals = Totals::new(Sums::from_array(read(&sums)?), batch);
         Ok(Measured { totals, expected_scores: expected_scores(&heads.value)? })
@@ -138,14 +138,17 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// The net with its convolutions and dense layers cast to bf16. Gradients flow to the 32-bit weights, and batch norm updates
-/// the same running statistics.
+/// The net with its convolutions and dense layers cast to bf16, but for an nnue's first layer, which adds up thirty numbers. Gradients
+/// flow to the 32-bit weights, and batch norm updates the same running statistics.
 fn to_bfloat16(net: &Net) -> Result<Net, TchError> {
+    let is_kept = |tensor: &TensorSpec| {
+        tensor.role.is_batch_norm()
+            || (net.spec.tower.kind == Tower::Nnue && tensor.name.starts_with("stem."))
+    };
     let layout = layout(&net.spec).into_iter();
-    let batch_norm: BTreeSet<String> =
-        layout.filter(|tensor| tensor.role.is_batch_norm()).map(|tensor| tensor.name).collect();
+    let kept: BTreeSet<String> = layout.filter(is_kept).map(|tensor| tensor.name).collect();
     net.with_tensors(|name, tensor| {
-        if batch_norm.contains(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
+        if kept.contains(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
     })
 }
 

@@ -6,7 +6,7 @@ use super::{all_trained, encoding, random_games, rows, samples, uci};
 use crate::board::{GameResult, Reason};
 use crate::encoding::POLICY_SIZE;
 use crate::network::graph::AuxiliaryHeads;
-use crate::network::torch::Heads;
+use crate::network::torch::{Heads, NetInput};
 use crate::params::Schedule;
 use crate::trainer::samples::Samples;
 use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
@@ -21,7 +21,7 @@ fn batch(samples: &Samples) -> TrainingBatch {
 }
 
 fn batch_of(rows: &[Row<'_>]) -> TrainingBatch {
-    let setup = BatchSetup { encoding: &encoding(), has_reply_head: true, device: Device::Cpu };
+    let setup = BatchSetup { encoding: &encoding(), nnue: None, has_reply_head: true, device: Device::Cpu };
     TrainingBatch::new(rows, setup).expect("a batch")
 }
 
@@ -190,7 +190,7 @@ fn accuracy_counts_rows_whose_likeliest_move_is_the_most_visited() {
 fn planes_expand_to_the_bits_and_numbers_of_the_encoding() {
     let (games, positions) = random_games(2, 40);
     let samples = samples(&games, &positions, &all_trained());
-    let planes = batch(&samples).planes;
+    let NetInput::Planes(planes) = batch(&samples).input else { panic!("planes") };
     assert_eq!(planes.size(), [samples.training_count() as i64, 20, 8, 8]);
     for row in [0, 41, samples.training_count() - 1] {
         let sample = samples.training_row(row);

@@ -9,7 +9,7 @@ use super::training::{run, tiny_net};
 use super::{SEED, all_trained, encoding, random_games, rows_from, samples};
 use crate::board::image::{image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position};
-use crate::network::torch::{TorchEvaluator, TorchOptions};
+use crate::network::torch::{NetInput, TorchEvaluator, TorchOptions};
 use crate::network::{Batch, Evaluations, Evaluator};
 use crate::params::Schedule;
 use crate::rng::Purpose;
@@ -73,8 +73,13 @@ fn batch(samples: &Samples, is_mirrored: bool) -> TrainingBatch {
         sample => Row::played(sample),
     };
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    let setup = BatchSetup { encoding: &encoding(), has_reply_head: true, device: Device::Cpu };
+    let setup = BatchSetup { encoding: &encoding(), nnue: None, has_reply_head: true, device: Device::Cpu };
     TrainingBatch::new(&rows, setup).expect("a batch")
+}
+
+fn planes(batch: &TrainingBatch) -> &Tensor {
+    let NetInput::Planes(planes) = &batch.input else { panic!("planes") };
+    planes
 }
 
 fn numbers(tensor: &Tensor) -> Vec<f64> {
@@ -103,7 +108,7 @@ fn mirrored_samples_are_the_samples_of_mirrored_games() {
     let found = batch(&samples(&played_games, &played_positions, &all_trained()), true);
     let expected = batch(&samples(&image_games, &image_positions, &all_trained()), false);
     assert_eq!(found.rows, 240);
-    assert_eq!(numbers(&found.planes), numbers(&expected.planes));
+    assert_eq!(numbers(planes(&found)), numbers(planes(&expected)));
     let same = [
         (&found.wdl, &expected.wdl),
         (&found.plies_left, &expected.plies_left),
@@ -127,7 +132,7 @@ fn samples_with_castling_rights_are_never_mirrored() {
     let (played, mirrored) = (batch(&samples, false), batch(&samples, true));
     let (mut with_rights, mut without) = (0, 0);
     for (row, position) in (0..).zip(&positions) {
-        let same = numbers(&played.planes.get(row)) == numbers(&mirrored.planes.get(row));
+        let same = numbers(&planes(&played).get(row)) == numbers(&planes(&mirrored).get(row));
         let same_moves = shares(&played, row) == shares(&mirrored, row);
         let may_castle = position.fen.split(' ').nth(2) != Some("-");
         assert_eq!((same, same_moves), (may_castle, may_castle), "{}", position.fen);

@@ -1,0 +1,103 @@
+//! Batches for nnues against those for other nets.
+
+use tch::{Device, Kind, Tensor};
+
+use super::{SEED, all_trained, encoding, random_games, rows_from, samples, uci};
+use crate::board::{Game, Position};
+use crate::encoding::{POSSIBLE_MOVES, possible_moves};
+use crate::network::torch::{BatchNorm, Heads, Net, NetInput};
+use crate::network::{Accumulator, AuxiliaryHeadsSpec, NetworkSpec, Tower, TowerSpec, initial_weights};
+use crate::trainer::samples::Samples;
+use crate::trainer::torch::batch::{BatchSetup, NnueSetup, Row, TrainingBatch};
+
+fn spec(accumulator: Accumulator) -> NetworkSpec {
+    NetworkSpec {
+        tower: TowerSpec { kind: Tower::Nnue, blocks: 0, filters: 64, accumulator, ..TowerSpec::default() },
+        auxiliary_heads: Some(AuxiliaryHeadsSpec { soft_policy: true, reply: true, material: true }),
+        ..NetworkSpec::default()
+    }
+}
+
+/// Every second sample is mirrored where it can be.
+fn batch(samples: &Samples, nnue: Option<&NnueSetup>) -> TrainingBatch {
+    let encoding = encoding();
+    let row = |index| match samples.training_row(index) {
+        sample if index % 2 == 1 => Row::mirrored(sample, &encoding),
+        sample => Row::played(sample),
+    };
+    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
+    let setup = BatchSetup { encoding: &encoding, nnue, has_reply_head: true, device: Device::Cpu };
+    TrainingBatch::new(&rows, setup).expect("a batch")
+}
+
+fn random_samples() -> Samples {
+    let (games, positions) = random_games(6, 60);
+    samples(&games, &positions, &all_trained())
+}
+
+fn numbers(tensor: &Tensor) -> Vec<f64> {
+    Vec::try_from(tensor.reshape([-1]).to_kind(Kind::Double)).expect("numbers")
+}
+
+/// All outputs of a net, and the gradients of the sum of their squares for each tensor.
+fn outputs(net: &Net, input: &NetInput) -> Vec<Tensor> {
+    let net = net.with_tensors(|_, tensor| Ok(tensor.detach().set_requires_grad(true))).expect("a net");
+    let Heads { policy, value, auxiliary, .. } = net.forward(input, BatchNorm::Eval).expect("runs");
+    let heads = [Some(policy), Some(value), auxiliary.soft_policy, auxiliary.reply, auxiliary.material];
+    let heads: Vec<Tensor> = heads.into_iter().flatten().collect();
+    let sum = heads.iter().map(|head| head.square().sum(Kind::Float)).reduce(|one, other| one + other);
+    let tensors: Vec<&Tensor> = net.tensors.values().collect();
+    let gradients = Tensor::run_backward(&[sum.expect("heads")], &tensors, false, false);
+    heads.into_iter().chain(gradients).collect()
+}
+
+#[test]
+fn pieces_give_the_outputs_and_gradients_of_planes() {
+    let samples = random_samples();
+    for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
+        let spec = spec(accumulator);
+        let net = Net::from_weights(&spec, &initial_weights(&spec, SEED), Device::Cpu).expect("builds");
+        let (planes, pieces) = (batch(&samples, None), batch(&samples, NnueSetup::new(&spec).as_ref()));
+        assert!(matches!(pieces.input, NetInput::Pieces(_)));
+        let (expected, found) = (outputs(&net, &planes.input), outputs(&net, &pieces.input));
+        assert_eq!(found.len(), 5 + net.tensors.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            let difference = (found - expected).abs().max().double_value(&[]);
+            let scale = expected.abs().max().double_value(&[]);
+            assert!(scale > 0.0 && difference < 1e-5 * scale.max(1.0), "{difference} of {scale}");
+        }
+    }
+}
+
+#[test]
+fn targets_are_those_of_other_nets_in_the_order_of_the_possible_moves() {
+    let samples = random_samples();
+    let spec = spec(Accumulator::Pairwise);
+    let (all, possible) = (batch(&samples, None), batch(&samples, NnueSetup::new(&spec).as_ref()));
+    let moves = possible_moves().map(|index| f64::from(index.get()));
+    let (indices, columns) = (numbers(&all.legal), numbers(&possible.legal));
+    let padding = numbers(&all.padding);
+    for ((index, column), _) in
+        indices.iter().zip(columns).zip(padding).filter(|(_, padding)| *padding == 0.0)
+    {
+        assert_eq!(*index, moves[column as usize]);
+    }
+    assert_eq!(numbers(&all.shares), numbers(&possible.shares));
+    assert_eq!(numbers(&all.reply_shares), numbers(&possible.reply_shares));
+}
+
+#[test]
+fn every_reply_is_a_move_that_the_net_knows() {
+    // Black may promote to a knight, on the first rank of White's view.
+    let position = Position::from_fen("8/8/8/k7/8/8/2p5/K7 w - - 0 1").expect("a position");
+    let start = Game::from_position(position);
+    let (game, positions) = rows_from(start, 0, &uci("a1a2 c2c1n"), 0);
+    let samples = samples(&[game], &positions, &all_trained());
+    let replies = batch(&samples, NnueSetup::new(&spec(Accumulator::Pairwise)).as_ref());
+    let shares = numbers(&replies.reply_shares);
+    let known = numbers(&replies.replies)
+        .into_iter()
+        .zip(&shares)
+        .filter(|(column, _)| *column < POSSIBLE_MOVES as f64);
+    assert!((known.map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
+}
