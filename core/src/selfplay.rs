@@ -18,7 +18,7 @@ pub use openings::{Archive, Openings};
 pub use params::{PlayoutCap, SelfPlayParams, SelfPlayResignation, StartParams};
 pub(crate) use play::with_cache;
 pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
-pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed};
+pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions};
 pub use records::{GameRow, PositionRow};
 pub use stats::SelfPlayStats;
 

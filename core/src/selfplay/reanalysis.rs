@@ -13,30 +13,38 @@ use super::{MakeEvaluator, ShardResult};
 use crate::board::{Game, GameTextError, Move, Rules, Tablebase};
 use crate::event::{Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
-use crate::params;
 use crate::rng::{Purpose, Seed};
 use crate::search::{Lockstep, Search, SearchParams, SearchSlot};
+use crate::{param_enum, params};
 
 /// A stored game had its own ply cap, which searches do not see.
 const RULES: Rules = Rules { max_plies: u32::MAX };
 
+param_enum! {
+    /// Which positions of stored games are searched again.
+    pub enum ReanalyzedPositions {
+        /// Those with a policy target.
+        Full = "full",
+        /// All, which gives those of fast searches a policy target, too.
+        All = "all",
+    }
+}
+
 params! {
     /// Searches the positions of stored games again.
     pub struct ReanalysisParams {
-        /// The search of every position, without noise.
+        /// The search of every position, without noise. With 1 simulation it is the net's answer alone, as a teacher gives it: its
+        /// policy is the target, and its value that of the search.
         search: SearchParams = SearchParams::default();
-        /// Share of the positions that are searched again; the others keep what they have. Only those with a policy target count.
+        /// Which positions are searched again; the others keep what they have.
+        positions: ReanalyzedPositions = ReanalyzedPositions::Full;
+        /// Share of these positions that are searched again, drawn at random.
         share: f64 = 1.0, in 0.0..=1.0;
         /// Size of a shard's evaluation cache, first in, first out; 0 for none.
         cache: u32 = 0, in 0..=100_000_000;
         /// Game slots: games of a shard that are searched at once, which is the rows of a batch.
         game_slots: u32 = 64, in 1..=65_536;
     }
-    check |params| {
-        let message = || "reanalysis needs at least 2, to record visits".to_owned();
-        let too_few = params.search.simulations < 2;
-        too_few.then(|| ("search.simulations", message())).into_iter().collect()
-    };
 }
 
 /// What determines the new targets of games, besides the games.
@@ -124,6 +132,8 @@ struct Slot {
     /// The row that is searched now; none at the end.
     next: Option<usize>,
     searched: u64,
+    /// Whether the net's answer is recorded instead of a search's.
+    is_answer: bool,
 }
 
 impl Slot {
@@ -131,12 +141,14 @@ impl Slot {
         let played = Game::from_packed(&game.start_fen, &game.moves)?;
         let start = Game::from_position(played.start().clone());
         let mut choice = job.seed.stream(game.game.into(), Purpose::Reanalysis);
-        let mut is_chosen = |row: &PositionRow| row.full && choice.random::<f64>() < job.params.share;
+        let takes_all = job.params.positions == ReanalyzedPositions::All;
+        let mut is_chosen =
+            |row: &PositionRow| (row.full || takes_all) && choice.random::<f64>() < job.params.share;
         let mut chosen: Vec<usize> = (0..rows.len()).filter(|index| is_chosen(&rows[*index])).collect();
         chosen.reverse();
         let search = Search::with_tablebases(start, RULES, job.params.search.clone(), job.tables.cloned());
-        let moves = played.moves().to_vec();
-        let mut slot = Self { game, rows, moves, search, chosen, next: None, searched: 0 };
+        let (moves, is_answer) = (played.moves().to_vec(), job.params.search.simulations == 1);
+        let mut slot = Self { game, rows, moves, search, chosen, next: None, searched: 0, is_answer };
         slot.begin_next();
         Ok(slot)
     }
@@ -162,7 +174,13 @@ impl SearchSlot for Slot {
             && self.search.is_done()
         {
             let priors: Vec<(Move, f32)> = self.search.root_moves().map(|mv| (mv.played, mv.prior)).collect();
-            self.rows[index].set_search(&self.search, &priors);
+            let row = &mut self.rows[index];
+            row.full = true;
+            if self.is_answer {
+                row.set_answer(self.search.net_value(), &priors);
+            } else {
+                row.set_search(&self.search, &priors);
+            }
             self.searched += 1;
             self.begin_next();
         }

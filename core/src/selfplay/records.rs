@@ -73,6 +73,15 @@ impl PositionRow {
         self.policy_surprise = divergence(&target, priors);
     }
 
+    /// Sets a net's answer without a search: value and P(draw), and the policy of all legal moves.
+    pub(super) fn set_answer(&mut self, (value, draw): (f64, f64), policy: &[(Move, f32)]) {
+        self.legal = policy.len() as u16;
+        self.set_target(policy.iter().map(|(played, share)| (played.packed(), 0, f64::from(*share))));
+        (self.root_q, self.root_d) = (value as f32, draw as f32);
+        (self.net_q, self.net_d) = (self.root_q, self.root_d);
+        (self.simulations, self.policy_surprise) = (1, 0.0);
+    }
+
     /// Sets the policy target: packed moves with their visits and their shares in [0, 1]. Those that have neither are left out.
     pub(crate) fn set_target(&mut self, moves: impl Iterator<Item = (u16, u32, f64)>) {
         let quantised = |(packed, visits, share)| (packed, visits, quantised(share));

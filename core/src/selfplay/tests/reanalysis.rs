@@ -1,16 +1,17 @@
 //! Searching stored games again.
 
 use super::{hashed, params, played};
+use crate::board::{Game, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::Hashed;
-use crate::network::{Evaluator, EvaluatorError};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::params::Schedule;
 use crate::rng::Seed;
 use crate::search::{RootParams, RootRule, SearchParams};
 use crate::selfplay::{
-    MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, SelfPlayParams,
-    ShardResult,
+    MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions,
+    SelfPlayParams, ShardResult,
 };
 
 fn again(shard: &ShardResult, params: &ReanalysisParams, make_evaluator: &MakeEvaluator<'_>) -> Reanalyzed {
@@ -46,6 +47,34 @@ fn the_same_net_and_search_give_the_rows_of_self_play_without_noise() {
                 assert_eq!(found.searched as usize, shard.positions.len());
                 assert_eq!(found.shard.stats.positions, shard.stats.positions);
             }
+        }
+    }
+}
+
+#[test]
+fn one_simulation_gives_the_answers_of_the_net() {
+    let cap = PlayoutCap { fast_share: 0.5, fast_simulations: 4, ..PlayoutCap::default() };
+    let shard = &played(&SelfPlayParams { playout_cap: Some(cap), ..params() }, 1, 1)[&0];
+    let search = SearchParams { simulations: 1, ..SearchParams::default() };
+    let params =
+        ReanalysisParams { search, positions: ReanalyzedPositions::All, ..ReanalysisParams::default() };
+    let found = again(shard, &params, &other_net);
+    assert_eq!(found.searched as usize, shard.positions.len());
+    assert!(shard.positions.iter().any(|row| !row.full));
+    let mut net = other_net().expect("a fake");
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    for row in &found.shard.positions {
+        assert!(row.full);
+        assert_eq!((row.simulations, row.visits.iter().sum::<u32>()), (1, 0));
+        let position = Position::from_fen(&row.fen).expect("stored");
+        batch.clear();
+        batch.push(net.encoding(), &Game::from_position(position.clone()));
+        net.evaluate(&batch, &mut answers).expect("fakes do not fail");
+        let (value, draw) = (answers.wdl[0].value(), answers.wdl[0].draw);
+        assert_eq!((row.root_q, row.root_d, row.net_q, row.net_d), (value, draw, value, draw));
+        for (mv, share) in position.legal_moves().iter().zip(&answers.policy) {
+            let stored = row.moves.binary_search(&mv.packed()).map_or(0, |slot| row.target[slot]);
+            assert!((f64::from(stored) / 65535.0 - f64::from(*share)).abs() < 1e-5, "{mv}");
         }
     }
 }
