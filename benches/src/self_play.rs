@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) {
     let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
     let params = SelfPlayParams {
         games: options.games,
-        search: SearchParams { simulations: options.simulations, ..SearchParams::default() },
+        search: SearchParams { simulations: options.simulations, ..SearchParams::default() }.into(),
         max_plies: options.max_plies,
         shard_games: options.game_slots,
         game_slots: options.game_slots,

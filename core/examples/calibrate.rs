@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // can.
     let search = SearchParams { simulations: 100, mate_in_one: true, ..SearchParams::default() };
     let params = SelfPlayParams {
-        search,
+        search: search.into(),
         root_noise: None,
         temperature: Schedule::constant(0.0),
         opening_plies: 12,

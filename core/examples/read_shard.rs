@@ -22,7 +22,7 @@ fn evaluator() -> Result<Box<dyn Evaluator>, EvaluatorError> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let search = SearchParams { simulations: 64, ..SearchParams::default() };
-    let params = SelfPlayParams { search, max_plies: 120, ..SelfPlayParams::default() };
+    let params = SelfPlayParams { search: search.into(), max_plies: 120, ..SelfPlayParams::default() };
     let job = SelfPlayJob {
         params: &params,
         seed: Seed { run: 1, step: 0 },

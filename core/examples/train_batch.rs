@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let make =
         || -> Result<Box<dyn Evaluator>, EvaluatorError> { Ok(Box::new(Material::new(encoding.clone()))) };
     let search = SearchParams { simulations: 32, ..SearchParams::default() };
-    let params = SelfPlayParams { search, max_plies: 100, ..SelfPlayParams::default() };
+    let params = SelfPlayParams { search: search.into(), max_plies: 100, ..SelfPlayParams::default() };
     let job = SelfPlayJob {
         params: &params,
         seed: SEED,

@@ -33,7 +33,7 @@ use thread::{Node, Shared, Thread, Worker};
 
 pub use evaluator::StaticEvaluator;
 pub use limits::{Control, Found, Limits, Line, Unwatched};
-pub use nnue::NnueEvaluation;
+pub use nnue::{NnueEvaluation, nnue_value};
 pub use params::{AlphaBetaParams, SelectivityParams};
 pub use piece_squares::{PieceSquares, evaluation, value};
 pub use score::Score;

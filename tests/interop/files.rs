@@ -46,7 +46,12 @@ fn store(folder: &Path, games: &[GameRow], positions: &[PositionRow]) {
 /// Games of an untrained evaluator: the moves are nearly random, so promotions and many kinds of endings occur.
 fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
     let search = SearchParams { simulations: 6, ..SearchParams::default() };
-    let params = SelfPlayParams { search, opening_plies: 3, max_plies: 300, ..SelfPlayParams::default() };
+    let params = SelfPlayParams {
+        search: search.into(),
+        opening_plies: 3,
+        max_plies: 300,
+        ..SelfPlayParams::default()
+    };
     let unused = || unreachable!("the shard is given its evaluator");
     let seed = Seed { run: 11, step: 1 };
     let job = SelfPlayJob {

@@ -25,7 +25,8 @@ const SEED: Seed = Seed { run: 3, step: 1 };
 /// Games played by an evaluator without a net, written to a file and read back.
 fn stored_games(folder: &Path) -> (Vec<GameRow>, Vec<PositionRow>) {
     let search = SearchParams { simulations: 4, ..SearchParams::default() };
-    let params = SelfPlayParams { games: 4, max_plies: 400, search, ..SelfPlayParams::default() };
+    let params =
+        SelfPlayParams { games: 4, max_plies: 400, search: search.into(), ..SelfPlayParams::default() };
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
         Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1)))
     };

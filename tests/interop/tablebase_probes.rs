@@ -103,8 +103,13 @@ fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
     let folder = tempfile::tempdir().expect("a folder");
     let tables = Tablebase::open(&syzygy()).expect("tables");
     let search = SearchParams { simulations: 4, ..SearchParams::default() };
-    let params =
-        SelfPlayParams { games: 60, shard_games: 10, max_plies: 500, search, ..SelfPlayParams::default() };
+    let params = SelfPlayParams {
+        games: 60,
+        shard_games: 10,
+        max_plies: 500,
+        search: search.into(),
+        ..SelfPlayParams::default()
+    };
     let ended = Ending::Adjudicated(Adjudication::Tablebase);
     let mut lines = Vec::new();
     for row in self_play(&params, &tables).iter().flat_map(|shard| &shard.games) {

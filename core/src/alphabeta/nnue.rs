@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::evaluator::StaticEvaluator;
+use super::score::Score;
 use crate::board::{KnownMove, Position};
 use crate::network::nnue::{NnueLine, NnueNet};
 
@@ -45,18 +46,42 @@ impl StaticEvaluator for NnueEvaluation {
 /// P(win) − P(loss) in hundredths of a pawn, at most 12,800: Leela Chess Zero's `centipawn_2019`
 /// (`src/search/classic/search.cc`), which needs no function of a system's library.
 fn centipawns(value: f32) -> i32 {
-    let value = f64::from(value);
+    unrounded(value.into()).round() as i32
+}
+
+fn unrounded(value: f64) -> f64 {
     let square = value * value;
     let fourth = square * square;
     let fourteenth = fourth * fourth * fourth * square;
-    (295.0 * value / (1.0 - 0.976_953_125 * fourteenth)).round() as i32
+    295.0 * value / (1.0 - 0.976_953_125 * fourteenth)
+}
+
+/// Halvings of an interval until it holds two neighbouring numbers of 64 bits at most.
+const HALVINGS: u32 = 64;
+
+/// P(win) − P(loss) whose [`centipawns`] these are, exactly before rounding; ±1 for mates, tablebase results and more than 12,800.
+pub fn nnue_value(score: Score) -> f32 {
+    let centipawns = match score {
+        Score::Centipawns(centipawns) => f64::from(centipawns),
+        Score::Mate(_) => return score.value() as f32,
+    };
+    let size = centipawns.abs();
+    if size == 0.0 || size >= unrounded(1.0) {
+        return if size == 0.0 { 0.0 } else { centipawns.signum() as f32 };
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if unrounded(middle) < size { low = middle } else { high = middle }
+    }
+    (centipawns.signum() * f64::midpoint(low, high)) as f32
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{NnueEvaluation, centipawns};
+    use super::{NnueEvaluation, centipawns, nnue_value};
     use crate::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, Score, Unwatched};
     use crate::board::{Game, Position};
     use crate::network::nnue::NnueNet;
@@ -66,6 +91,18 @@ mod tests {
     #[test]
     fn values_become_centipawns() {
         assert_eq!([0.0, 1.0, -1.0, 0.5].map(centipawns), [0, 12_800, -12_800, 148]);
+    }
+
+    #[test]
+    fn scores_become_the_values_that_they_were_made_of() {
+        for score in -12_800..=12_800 {
+            let value = nnue_value(Score::Centipawns(score));
+            assert_eq!(centipawns(value), score, "{value}");
+            assert!((value + nnue_value(Score::Centipawns(-score))).abs() < 1e-7);
+        }
+        let proven = [Score::Mate(1), Score::Centipawns(30_990), Score::Mate(-3), Score::Mate(0)];
+        assert_eq!(proven.map(nnue_value), [1.0, 1.0, -1.0, -1.0]);
+        assert_eq!(nnue_value(Score::Centipawns(0)), 0.0);
     }
 
     #[test]

@@ -25,6 +25,9 @@
 /// Checks across fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
 /// pair is a field and its problem. After that, `shorthand field;` lets a plain text stand for the group with only this
 /// field given: `sampler: "random"` for `sampler: #{ kind: "random" }`.
+///
+/// Last, `unused function;` names fields that the others leave without a use, with the reason, as `fn(&Self) -> Vec<(&'static str,
+/// String)>`. Giving them is a problem, and they are no part of the group's value.
 #[macro_export]
 macro_rules! params {
     (
@@ -34,6 +37,7 @@ macro_rules! params {
         }
         $( check $check:expr ; )?
         $( shorthand $shorthand:ident ; )?
+        $( unused $unused:expr ; )?
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +104,14 @@ macro_rules! params {
                     }
                 )*
                 $(
+                    let unused: fn(&Self) -> Vec<(&'static str, String)> = $unused;
+                    for (field, message) in unused(&read) {
+                        if given.contains_key(field) {
+                            problems.add(&path_of(field), message);
+                        }
+                    }
+                )?
+                $(
                     if problems.len() == before {
                         let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
                         for (field, message) in check(&read) {
@@ -113,7 +125,15 @@ macro_rules! params {
             fn to_value(&self) -> $crate::params::Value {
                 use $crate::params::Param;
                 let fields = [$( (stringify!($field).to_owned(), Param::to_value(&self.$field)) ),*];
-                $crate::params::Value::Group(fields.into())
+                let fields = std::collections::BTreeMap::from(fields);
+                $(
+                    let unused: fn(&Self) -> Vec<(&'static str, String)> = $unused;
+                    let mut fields = fields;
+                    for (field, _) in unused(self) {
+                        fields.remove(field);
+                    }
+                )?
+                $crate::params::Value::Group(fields)
             }
 
             fn member_rows(path: &str) -> Vec<$crate::params::Row> {

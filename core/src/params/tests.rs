@@ -68,6 +68,36 @@ params! {
     shorthand paint;
 }
 
+params! {
+    /// A group in which one field decides about another.
+    pub struct Lamp {
+        /// A choice.
+        paint: Paint = Paint::Red;
+        /// Only for red lamps.
+        watts: u32 = 40, in 1..=99;
+        /// For all lamps.
+        height: u32 = 2, in 1..=9;
+    }
+    unused |lamp| {
+        let reason = || ("watts", "is of red lamps; leave it out".to_owned());
+        (lamp.paint != Paint::Red).then(reason).into_iter().collect()
+    };
+}
+
+#[test]
+fn fields_without_a_use_are_refused_and_no_part_of_the_value() {
+    let other = Paint::NAMES.iter().find(|name| **name != "red").expect("two paints");
+    let given = |json: &str| value(&json.replace("OTHER", other));
+    let error = read::<Lamp>("lamp", &given(r#"{"paint": "OTHER", "watts": 40, "height": 12}"#)).unwrap_err();
+    let expected = "lamp: 2 problems in its parameters\n  height: must lie in 1..=9, got 12\n  \
+        watts: is of red lamps; leave it out";
+    assert_eq!(error.to_string(), expected);
+    let lamp = read::<Lamp>("lamp", &given(r#"{"paint": "OTHER"}"#)).expect("no problem");
+    assert_eq!(lamp.to_value(), given(r#"{"paint": "OTHER", "height": 2}"#));
+    assert_eq!(read::<Lamp>("lamp", &lamp.to_value()), Ok(lamp));
+    assert_eq!(Lamp::default().to_value(), given(r#"{"paint": "red", "watts": 40, "height": 2}"#));
+}
+
 fn value(json: &str) -> Value {
     serde_json::from_str(json).expect("test JSON")
 }

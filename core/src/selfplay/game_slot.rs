@@ -2,20 +2,18 @@
 
 use rand::RngExt;
 
-use super::params::{SelfPlayParams, SelfPlayResignation};
-use super::records::{GameRow, PositionRow};
+use super::game_record::{End, FinishedGame, GameRecord};
+use super::params::SelfPlayParams;
+use super::records::PositionRow;
 use super::stats::SelfPlayStats;
-use crate::board::{Adjudication, Ending, Game, GameResult, Move, Side, Tablebase};
+use crate::board::{Adjudication, Ending, Game, Move, Side, Tablebase};
 use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Exploration, Search, SearchSlot};
+use crate::search::{Exploration, Search, SearchParams, SearchSlot};
 
-/// A game, its search, and the rows recorded so far.
+/// A game, its search, and what is recorded so far.
 pub(super) struct GameSlot<'a> {
     params: &'a SelfPlayParams,
-    number: u32,
-    /// Plies before the first search.
-    opening_plies: usize,
     search: Search,
     noise: Stream,
     choice: Stream,
@@ -26,24 +24,15 @@ pub(super) struct GameSlot<'a> {
     noise_added: bool,
     /// The root's moves with their priors before noise.
     priors: Vec<(Move, f32)>,
-    rows: Vec<PositionRow>,
-    /// Whether nobody resigns in this game.
-    is_played_through: bool,
-    /// The side that resigned first, or would have.
-    would_resign: Option<Side>,
+    record: GameRecord<'a>,
     /// How the game ended.
-    end: Option<(GameResult, Ending)>,
-}
-
-/// A finished game with its searched positions.
-pub(super) struct FinishedGame {
-    pub(super) game: GameRow,
-    pub(super) positions: Vec<PositionRow>,
+    end: Option<End>,
 }
 
 impl<'a> GameSlot<'a> {
     pub(super) fn new(
         params: &'a SelfPlayParams,
+        search: &SearchParams,
         tables: Option<Tablebase>,
         seed: Seed,
         number: u32,
@@ -53,21 +42,14 @@ impl<'a> GameSlot<'a> {
         let rules = params.rules();
         let mut slot = Self {
             params,
-            number,
-            opening_plies: start.ply(),
-            search: Search::with_tablebases(start, rules, params.search.clone(), tables),
+            record: GameRecord::new(params, seed, number, start.ply()),
+            search: Search::with_tablebases(start, rules, search.clone(), tables),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
             cap: stream(Purpose::PlayoutCap),
             full: true,
             noise_added: false,
             priors: Vec::new(),
-            rows: Vec::new(),
-            is_played_through: params
-                .resignation
-                .as_ref()
-                .is_some_and(|rule| stream(Purpose::Resignation).random::<f64>() < rule.played_through),
-            would_resign: None,
             end: None,
         };
         slot.start_move();
@@ -107,7 +89,7 @@ impl<'a> GameSlot<'a> {
         let played =
             self.search.choose(&self.params.choice, self.params.temperature.at(ply as u32), &mut self.choice);
         let row = self.row(played);
-        self.rows.push(row);
+        self.record.push(row);
         let mover = self.search.game().position().side_to_move();
         self.search.play_unchecked(played);
         self.end = self.end_after(mover);
@@ -115,7 +97,7 @@ impl<'a> GameSlot<'a> {
     }
 
     /// How the game ended by the last move, `mover`'s, if it did.
-    fn end_after(&mut self, mover: Side) -> Option<(GameResult, Ending)> {
+    fn end_after(&mut self, mover: Side) -> Option<End> {
         if let Some(outcome) = self.search.outcome() {
             return Some((outcome.result(), outcome.reason.into()));
         }
@@ -124,22 +106,14 @@ impl<'a> GameSlot<'a> {
         {
             return Some((result, Ending::Adjudicated(Adjudication::Tablebase)));
         }
-        let rule = self.params.resignation.as_ref()?;
-        if self.would_resign.is_none() && rule.holds(&self.rows) {
-            self.would_resign = Some(mover);
-            if !self.is_played_through {
-                let result = GameResult::won_by(Some(mover.other()));
-                return Some((result, Ending::Adjudicated(Adjudication::Resignation)));
-            }
-        }
-        None
+        self.record.adjudicated(mover)
     }
 
     /// The row of the current position; its result is filled in when the game ends.
     fn row(&self, played: Move) -> PositionRow {
         let game = self.search.game();
         let mut row = PositionRow {
-            game: self.number,
+            game: self.record.number,
             ply: game.ply() as u16,
             fen: game.position().fen(),
             played: played.packed(),
@@ -152,48 +126,18 @@ impl<'a> GameSlot<'a> {
 
     /// The game's number.
     pub(super) fn number(&self) -> u32 {
-        self.number
+        self.record.number
     }
 
     /// The game so far.
     pub(super) fn snapshot(&self) -> GameSnapshot {
-        self.search.game().snapshot(self.number)
+        self.search.game().snapshot(self.record.number)
     }
 
     /// The rows of the game, if it is over.
     pub(super) fn finish(&mut self, network: &str, stats: &mut SelfPlayStats) -> Option<FinishedGame> {
-        let (result, ending) = self.end?;
-        let game = self.search.game();
-        let mut positions = std::mem::take(&mut self.rows);
-        for row in &mut positions {
-            let side =
-                game.position_before(game.ply() - row.ply as usize).expect("a row is a ply of the game");
-            row.result = result.score_for(side.side_to_move());
-        }
-        let row = GameRow {
-            game: self.number,
-            network: network.to_owned(),
-            start_fen: game.start().fen(),
-            moves: game.moves().iter().map(|played| played.packed()).collect(),
-            opening_plies: self.opening_plies as u16,
-            result,
-            reason: ending,
-        };
-        stats.add_game(&row, &positions);
-        if let Some(side) = self.would_resign.filter(|_| self.is_played_through) {
-            stats.resignations_tested += 1;
-            stats.false_resignations += u64::from(result.score_for(side) >= 0);
-        }
-        Some(FinishedGame { game: row, positions })
-    }
-}
-
-impl SelfPlayResignation {
-    /// Whether the side that searched the last of a game's positions resigns.
-    fn holds(&self, rows: &[PositionRow]) -> bool {
-        let moves = self.moves as usize;
-        let mut own = rows.iter().rev().step_by(2).take(moves);
-        rows.len() >= 2 * moves - 1 && own.all(|row| f64::from(row.root_q) <= -self.value)
+        let end = self.end?;
+        Some(self.record.finish(self.search.game(), end, network, stats))
     }
 }
 

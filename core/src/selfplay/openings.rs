@@ -95,18 +95,41 @@ impl Openings {
         seed: Seed,
         number: u32,
     ) -> Result<Game, GameTextError> {
+        Ok(self.starts(params, seed, number)?.next(params))
+    }
+
+    /// The starts of a game, of which the first one is [`start`](Self::start); they differ by their random moves.
+    pub(super) fn starts(
+        &self,
+        params: &SelfPlayParams,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Starts, GameTextError> {
         let stream = |purpose| seed.stream(number.into(), purpose);
         let mut source = stream(Purpose::Start);
         let mut drawn = || source.random::<f64>();
         let is_archived = drawn() < params.archive_share && !self.archive.is_empty();
         let is_from_book = drawn() < params.openings.as_ref().map_or(0.0, |openings| openings.share);
-        let rules = params.rules();
-        let start = match &self.book {
-            _ if is_archived => self.archive.draw(&rules, &mut source)?,
+        let first = match &self.book {
+            _ if is_archived => self.archive.draw(&params.rules(), &mut source)?,
             Some(book) if is_from_book => book.opening(seed, number.into()),
             _ => Game::initial(),
         };
-        Ok(random_moves(&start, params.opening_plies, &rules, &mut stream(Purpose::Opening)))
+        Ok(Starts { first, moves: stream(Purpose::Opening) })
+    }
+}
+
+/// The starts of a game, one after the other.
+pub(super) struct Starts {
+    /// Before the random moves.
+    first: Game,
+    moves: Stream,
+}
+
+impl Starts {
+    /// The next one.
+    pub(super) fn next(&mut self, params: &SelfPlayParams) -> Game {
+        random_moves(&self.first, params.opening_plies, &params.rules(), &mut self.moves)
     }
 }
 

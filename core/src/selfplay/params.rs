@@ -3,7 +3,9 @@
 use crate::board::Rules;
 use crate::params;
 use crate::params::Schedule;
-use crate::search::{ChoiceParams, RootNoise, SearchParams};
+use crate::search::{ChoiceParams, RootNoise};
+
+use super::searcher::{SearcherKind, SelfPlaySearch, without_use};
 
 params! {
     /// Playout cap randomisation (Wu 2020, section 3.1): most moves get a fast search, so that games finish sooner; the others
@@ -33,6 +35,19 @@ params! {
 }
 
 params! {
+    /// When games that alpha-beta plays are drawn before the rules draw them, by the values of their searches.
+    pub struct LevelDraw {
+        /// A game is drawn after this many moves of each side in a row whose search had a value of at most `value` in size. As the
+        /// agreed draws of matches, the default.
+        moves: u32 = 8, in 1..=1000;
+        /// See `moves`.
+        value: f64 = 0.03, in 0.0..=1.0;
+        /// Not before this ply of the game.
+        first_ply: u32 = 80, in 0..=10_000;
+    }
+}
+
+params! {
     /// A book of openings for self-play, dealt in random order, each once before any again.
     pub struct StartParams {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
@@ -55,7 +70,7 @@ params! {
         /// Games to play.
         games: u32 = 256, in 1..=100_000_000;
         /// The search of every move.
-        search: SearchParams = SearchParams::default();
+        search: SelfPlaySearch = SelfPlaySearch::default();
         /// Dirichlet noise in the priors of a `puct` root; () for none.
         root_noise: Option<RootNoise> = Some(RootNoise::default());
         /// Scale of the Gumbel noise that a `gumbel` root draws its moves with, by ply; 1 draws them by the policy, 0 takes the
@@ -82,6 +97,11 @@ params! {
         tablebase_adjudication: bool = true;
         /// When a side resigns; () for never.
         resignation: Option<SelfPlayResignation> = None;
+        /// Games of `alphabeta`: when they are drawn before the rules draw them; () for never.
+        level_draw: Option<LevelDraw> = None;
+        /// Games of `alphabeta`: the largest value in size, in [0, 1], that the first search may find. Random moves that lead to a
+        /// larger one are drawn again, so that games are not decided when they begin; () for any.
+        max_opening_value: Option<f64> = None, in 0.0..=1.0;
         /// Ply cap: a game this long is cut off; AlphaZero's limit. Its result is stored as a draw, but `train` need not take it for
         /// one, and searches do not see the cap.
         max_plies: u32 = 512, in 1..=10_000;
@@ -95,21 +115,42 @@ params! {
     }
     check |params| {
         let mut problems = Vec::new();
-        if params.search.simulations < 2 {
-            problems.push(("search.simulations", "self-play needs at least 2, to record visits".to_owned()));
+        if let SelfPlaySearch::Tree(search) = &params.search {
+            let simulations = search.simulations;
+            if simulations < 2 {
+                problems.push(("search.simulations", "self-play needs at least 2, to record visits".to_owned()));
+            }
+            if let Some(cap) = params.playout_cap.as_ref().filter(|cap| cap.fast_simulations >= simulations) {
+                let found = cap.fast_simulations;
+                let message = format!("must stay below search.simulations = {simulations}, got {found}");
+                problems.push(("playout_cap.fast_simulations", message));
+            }
         }
-        let simulations = params.search.simulations;
-        if let Some(cap) = params.playout_cap.as_ref().filter(|cap| cap.fast_simulations >= simulations) {
-            let found = cap.fast_simulations;
-            let message = format!("must stay below search.simulations = {simulations}, got {found}");
-            problems.push(("playout_cap.fast_simulations", message));
+        if params.max_opening_value.is_some() && params.opening_plies == 0 {
+            let message = "draws random moves again, and there are none; set opening_plies, or leave it out".to_owned();
+            problems.push(("max_opening_value", message));
         }
         if params.opening_plies >= params.max_plies {
             problems.push(("opening_plies", format!("must stay below max_plies = {}", params.max_plies)));
         }
         problems
     };
+    unused |params| {
+        let kind = params.search.searcher();
+        let (names, other) = match kind {
+            SearcherKind::Tree => (ALPHABETA_ONLY, SearcherKind::AlphaBeta),
+            SearcherKind::AlphaBeta => (TREE_ONLY, SearcherKind::Tree),
+        };
+        names.iter().map(|name| (*name, without_use(other, kind))).collect()
+    };
 }
+
+/// Parameters that only games of a tree search have.
+const TREE_ONLY: &[&str] =
+    &["root_noise", "gumbel_noise", "temperature", "playout_cap", "choice", "cache", "game_slots"];
+
+/// Parameters that only games of alpha-beta have.
+const ALPHABETA_ONLY: &[&str] = &["level_draw", "max_opening_value"];
 
 /// A temperature of 1 for some plies, then 0.
 fn sampling_moves(plies: u32) -> Schedule {

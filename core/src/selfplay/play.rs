@@ -9,8 +9,9 @@ use super::lanes::{self, Shard};
 use super::openings::Openings;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
+use super::searcher::{SearcherKind, SelfPlaySearch};
 use super::stats::SelfPlayStats;
-use crate::board::{GameTextError, Tablebase};
+use crate::board::{GameTextError, Tablebase, TablebaseError};
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
@@ -34,6 +35,15 @@ pub enum SelfPlayError {
     /// A stored game cannot be replayed.
     #[error("a stored game is not valid")]
     Game(#[from] GameTextError),
+    /// Tablebases cannot be read.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
+    /// The job is for games of another search.
+    #[error("expected parameters with `search` of the kind \"{expected}\", got another one")]
+    Searcher {
+        /// The kind that the job plays.
+        expected: &'static str,
+    },
     /// A finished shard could not be kept.
     #[error("shard {shard} of the self-play games was played but could not be kept")]
     Keep {
@@ -44,7 +54,7 @@ pub enum SelfPlayError {
     },
 }
 
-/// Everything that determines the games of an iteration.
+/// Everything that determines the games of an iteration that a tree search plays.
 #[derive(Clone, Copy)]
 pub struct SelfPlayJob<'a> {
     /// How to play.
@@ -104,11 +114,14 @@ pub fn play_shard(
     evaluators: &mut [Box<dyn Evaluator>; 1],
     observer: &dyn Observer,
 ) -> Result<ShardResult, SelfPlayError> {
+    let SelfPlaySearch::Tree(search) = &job.params.search else {
+        return Err(SelfPlayError::Searcher { expected: SearcherKind::Tree.name() });
+    };
     let none = Openings::default();
     let openings = job.openings.unwrap_or(&none);
     let start = |number| -> Result<GameSlot<'_>, GameTextError> {
         let start = openings.start(job.params, job.seed, number)?;
-        Ok(GameSlot::new(job.params, job.tables.cloned(), job.seed, number, start))
+        Ok(GameSlot::new(job.params, search, job.tables.cloned(), job.seed, number, start))
     };
     let mut waiting = shard.game_numbers().map(start);
     let mut slots: Vec<GameSlot> =

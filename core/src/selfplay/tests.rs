@@ -1,5 +1,6 @@
 //! Self-play with fake evaluators: exact, repeatable, and independent of lanes and game slots.
 
+mod alphabeta;
 mod endings;
 mod exploration;
 mod golden;
@@ -21,10 +22,14 @@ use crate::params::{Schedule, Value, read};
 use crate::rng::Seed;
 use crate::search::{Engine, RootParams, RootRule, SearchParams};
 
+fn search() -> SearchParams {
+    SearchParams { simulations: 12, ..SearchParams::default() }
+}
+
 fn params() -> SelfPlayParams {
     SelfPlayParams {
         games: 12,
-        search: SearchParams { simulations: 12, ..SearchParams::default() },
+        search: search().into(),
         temperature: Schedule::from_points(vec![(0, 1.0), (30, 0.0)]).expect("rising"),
         opening_plies: 2,
         max_plies: 80,
@@ -106,7 +111,7 @@ fn rows_replay_as_games() {
                     assert_eq!(position.legal as usize, game.position().legal_moves().len());
                     // The root's own evaluation is a simulation. Proven searches stop early and drop proven losses.
                     let visits: u32 = position.visits.iter().sum();
-                    let simulations = params().search.simulations;
+                    let simulations = search().simulations;
                     assert!(visits >= 1 && visits < simulations && position.simulations <= simulations);
                     let proven = position.root_q.abs() == 1.0 || position.root_d == 1.0;
                     assert!(proven || position.simulations == simulations);
@@ -130,7 +135,7 @@ fn rows_replay_as_games() {
 fn only_full_searches_of_a_playout_cap_are_targets() {
     let search = SearchParams { simulations: 20, solver: false, ..SearchParams::default() };
     let cap = PlayoutCap { fast_share: 0.75, fast_simulations: 5, ..PlayoutCap::default() };
-    let capped = SelfPlayParams { search, playout_cap: Some(cap), ..params() };
+    let capped = SelfPlayParams { search: search.into(), playout_cap: Some(cap), ..params() };
     let rows: Vec<_> = played(&capped, 1, 1).into_values().flat_map(|shard| shard.positions).collect();
     let full = rows.iter().filter(|row| row.full).count();
     assert!(rows.iter().all(|row| row.simulations == if row.full { 20 } else { 5 }));
@@ -212,7 +217,7 @@ fn games_of_every_root_rule_do_not_depend_on_lanes_or_slots() {
     let with_root =
         |root, reuse_tree| SearchParams { root, reuse_tree, simulations: 12, ..SearchParams::default() };
     for search in [with_root(gumbel, false), with_root(forced.clone(), false), with_root(forced, true)] {
-        let params = SelfPlayParams { search, ..params() };
+        let params = SelfPlayParams { search: search.into(), ..params() };
         let alone = SelfPlayParams { game_slots: 1, ..params.clone() };
         assert_eq!(played(&params, 1, 1), played(&params, 3, 1));
         let games = |params: &SelfPlayParams| -> Vec<_> {
@@ -360,7 +365,7 @@ fn the_reference_engine_plays_the_same_games() {
     let games = |engine, rule| {
         let root = RootParams { rule, ..RootParams::default() };
         let search = SearchParams { simulations: 12, engine, root, ..SearchParams::default() };
-        let params = SelfPlayParams { games: 3, max_plies: 40, search, ..params() };
+        let params = SelfPlayParams { games: 3, max_plies: 40, search: search.into(), ..params() };
         played(&params, 1, 7)[&0].games.clone()
     };
     for rule in [RootRule::Puct, RootRule::Gumbel] {

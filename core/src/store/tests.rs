@@ -23,7 +23,8 @@ mod rows;
 /// Plays games of self-play with a fake net.
 fn play_games(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
     let search = SearchParams { simulations, ..SearchParams::default() };
-    let params = SelfPlayParams { search, opening_plies: 4, max_plies, ..SelfPlayParams::default() };
+    let params =
+        SelfPlayParams { search: search.into(), opening_plies: 4, max_plies, ..SelfPlayParams::default() };
     let seed = Seed { run: 5, step: 1 };
     let unused = || unreachable!("the shard is passed its evaluator");
     let job = SelfPlayJob {

@@ -59,13 +59,16 @@ param_enum! {
 }
 
 param_enum! {
-    /// Which positions are trained on, where playout cap randomisation made some searches fast.
+    /// Which positions are trained on.
     pub enum TrainedPositions {
-        /// Those of full searches, each with a policy target; as in KataGo, which records no others (Wu 2020, section 3.1). So every
+        /// Those of full searches, where playout cap randomisation made some fast, each with a policy target; as in KataGo, which records no others (Wu 2020, section 3.1). So every
         /// row of a batch has a policy target, and a game's value target counts less often.
         Full = "full",
         /// All; those without a policy target train the other heads.
         All = "all",
+        /// All but those in check and those whose move captures or promotes: a net that a quiescence search asks is asked for the values of
+        /// quiet positions. As Stockfish's trainer leaves them out (`nnue-pytorch`, smart FEN skipping: checks and captures).
+        Quiet = "quiet",
     }
 }
 

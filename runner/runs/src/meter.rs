@@ -95,6 +95,15 @@ impl Meter {
         figures.flops += flops;
     }
 
+    /// Adds evaluations of one position each; how long they took is not known.
+    pub fn evaluated_alone(&self, rows: u64, flops: f64) {
+        let figures = &mut self.state().figures;
+        figures.rows += rows;
+        figures.batches += rows;
+        figures.largest_batch = figures.largest_batch.max(rows.min(1));
+        figures.flops += flops;
+    }
+
     /// Counts the work that a step reports, and records the cost from time to time.
     pub fn event(&self, event: &Event<'_>) {
         let mut state = self.state();

@@ -58,8 +58,12 @@ pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
 
 /// The tablebases of a search as an input: another set of files in the same folder makes a different step.
 pub(crate) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepError> {
-    let input = |tables: Tablebase| Input { name: "tablebases".to_owned(), digest: tables.digest() };
-    Ok(search.open_tablebases()?.map(input))
+    Ok(search.open_tablebases()?.map(|tables| tablebases_input(&tables)))
+}
+
+/// Tablebases of searches as an input.
+pub(crate) fn tablebases_input(tables: &Tablebase) -> Input {
+    Input { name: "tablebases".to_owned(), digest: tables.digest() }
 }
 
 /// The provenance in a table's metadata. Nothing in it depends on time, location or numbering.

@@ -14,7 +14,7 @@ mod train;
 pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
 pub use import::sources as import_sources;
 pub use network::summary_members;
-pub use self_play::{ARCHIVE, SelfPlay, play_shard, starts};
+pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
 use dc0_core::import::{Lc0Params, PgnParams};

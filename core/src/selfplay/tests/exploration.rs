@@ -1,6 +1,6 @@
 //! Every kind of exploration changes the games of self-play, except where a rule turns it off.
 
-use super::{params, played};
+use super::{params, played, search};
 use crate::params::Schedule;
 use crate::search::{RootNoise, RootParams, RootRule, SearchParams};
 use crate::selfplay::{GameRow, PlayoutCap, PositionRow, SelfPlayParams};
@@ -39,7 +39,7 @@ fn check_varies(quiet: &SelfPlayParams, exploring: &SelfPlayParams) {
 }
 
 fn with_root(root: RootParams) -> SelfPlayParams {
-    SelfPlayParams { search: SearchParams { root, ..params().search }, ..quiet() }
+    SelfPlayParams { search: SearchParams { root, ..search() }.into(), ..quiet() }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! every processor. Noise and temperature use logarithms and powers of the system's mathematical library, whose last bit may
 //! differ; it decides a move about once in 10¹² draws.
 
-use super::{params, played};
+use super::{params, played, search};
 use crate::board::Side;
 use crate::durable::digest;
 use crate::search::{RootParams, RootRule, SearchParams};
@@ -35,14 +35,14 @@ fn check(params: &SelfPlayParams, expected: &str) {
 #[test]
 fn games_of_a_puct_root_with_all_exploration_are_unchanged() {
     let root = RootParams { forced_playouts: 2.0, ..RootParams::default() };
-    let search = SearchParams { root, ..params().search };
+    let search = SearchParams { root, ..search() };
     let cap = PlayoutCap { fast_share: 0.5, fast_simulations: 6, ..PlayoutCap::default() };
-    check(&SelfPlayParams { search, playout_cap: Some(cap), ..params() }, "a2c916e3c03dbd81");
+    check(&SelfPlayParams { search: search.into(), playout_cap: Some(cap), ..params() }, "a2c916e3c03dbd81");
 }
 
 #[test]
 fn games_of_a_gumbel_root_are_unchanged() {
     let root = RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() };
-    let search = SearchParams { root, reuse_tree: true, ..params().search };
-    check(&SelfPlayParams { search, ..params() }, "38162e9274094eb5");
+    let search = SearchParams { root, reuse_tree: true, ..search() };
+    check(&SelfPlayParams { search: search.into(), ..params() }, "38162e9274094eb5");
 }

@@ -33,7 +33,7 @@ fn the_same_net_and_search_give_the_rows_of_self_play_without_noise() {
             ..SearchParams::default()
         };
         let noiseless = SelfPlayParams {
-            search: search.clone(),
+            search: search.clone().into(),
             root_noise: None,
             gumbel_noise: Schedule::constant(0.0),
             ..params()

@@ -39,6 +39,7 @@ pub(super) fn replay(
         known: Vec::new(),
         balances: Vec::new(),
         pushed: None,
+        trained: Vec::with_capacity(game.positions.len()),
         rows: Rows::new(setup.encoding),
     };
     let mut ply = 0;
@@ -46,8 +47,9 @@ pub(super) fn replay(
     let located = |fault| SampleError { part: part.name.to_owned(), game: game.game.game, ply, fault };
     replayed.map_err(located)?;
     let chance = Chance { part: part.name, seed: setup.seed };
-    let copies = target::copies(chance, part.weight, game.positions, setup.targets);
-    let trained = game.positions.iter().zip(copies).filter(|(row, _)| is_trained(row, setup.targets));
+    let positions = (game.positions, replay.trained.as_slice());
+    let copies = target::copies(chance, part.weight, positions, setup.targets);
+    let trained = replay.trained.iter().zip(copies).filter(|(is_trained, _)| **is_trained);
     let copies = trained.map(|(_, copies)| copies).collect();
     Ok(ReplayedGame { rows: replay.rows, copies })
 }
@@ -64,6 +66,8 @@ struct Replay<'a> {
     balances: Vec<i8>,
     /// The ply of the sample added last.
     pushed: Option<usize>,
+    /// Whether each of the stored positions so far is trained on.
+    trained: Vec<bool>,
     rows: Rows,
 }
 
@@ -81,7 +85,9 @@ impl Replay<'_> {
             let played = Move::from_packed(packed).filter(is_legal).ok_or(Fault::IllegalMove { packed })?;
             if let Some(row) = rows.next_if(|row| usize::from(row.ply) == game.ply()) {
                 self.check(row, &game, packed)?;
-                if is_trained(row, self.setup.targets) {
+                let is_trained = is_trained(row, game.position(), played, self.setup.targets);
+                self.trained.push(is_trained);
+                if is_trained {
                     self.push(row, &game)?;
                 }
             }
@@ -143,7 +149,10 @@ impl Replay<'_> {
         let values = target::values(self.row, positions, &known, targets, ply)?;
         let was_cut_off = self.row.reason == Ending::Rules(Reason::PlyCap);
         let was_played_out = matches!(self.row.reason, Ending::Rules(_)) && !was_cut_off;
-        for (row, value) in positions.iter().zip(values).filter(|(row, _)| is_trained(row, targets)) {
+        for ((row, value), is_trained) in positions.iter().zip(values).zip(&self.trained) {
+            if !is_trained {
+                continue;
+            }
             let plies_left = self.row.moves.len() as u16 - row.ply;
             self.rows.wdl.push(value.weighted());
             self.rows.plies_left.push(was_played_out.then_some(plies_left));
@@ -162,8 +171,12 @@ impl Replay<'_> {
     }
 }
 
-fn is_trained(row: &PositionRow, targets: Targets) -> bool {
-    row.full || targets.positions == TrainedPositions::All
+fn is_trained(row: &PositionRow, position: &Position, played: Move, targets: Targets) -> bool {
+    match targets.positions {
+        TrainedPositions::Full => row.full,
+        TrainedPositions::All => true,
+        TrainedPositions::Quiet => !position.is_check() && position.known(played).is_quiet(),
+    }
 }
 
 fn same<T: PartialEq + ToString>(column: &'static str, expected: &T, found: &T) -> Result<(), Fault> {

@@ -228,15 +228,15 @@ impl Chance<'_> {
 /// On average it is `weight`, that of the game, times `(1 − w) + w · surprise / mean surprise of the game`, with `w` the parameter
 /// `surprise_weight`, rounded to a whole number by chance. After KataGo's policy surprise weighting (`KataGoMethods.md`), where the
 /// surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a policy target, and games without
-/// any surprise, have the game's weight alone. Positions beyond `positions_per_game` have none.
+/// any surprise, have the game's weight alone. Positions that are not `trained` on or beyond `positions_per_game` have none.
 pub(super) fn copies(
     chance: Chance<'_>,
     weight: f64,
-    positions: &[PositionRow],
+    (positions, trained): (&[PositionRow], &[bool]),
     targets: Targets,
 ) -> Vec<u32> {
     let surprise_weight = targets.surprise_weight;
-    let chosen = chosen(chance, positions, targets);
+    let chosen = chosen(chance, positions, trained, targets);
     let searched = || positions.iter().zip(&chosen).filter(|(row, is_chosen)| **is_chosen && row.full);
     let (count, total) =
         (searched().count() as f64, searched().map(|(row, _)| f64::from(row.policy_surprise)).sum::<f64>());
@@ -255,10 +255,9 @@ pub(super) fn copies(
     positions.iter().zip(&chosen).map(copies_of).collect()
 }
 
-/// Which positions of a game are trained on.
-fn chosen(chance: Chance<'_>, positions: &[PositionRow], targets: Targets) -> Vec<bool> {
-    let is_trained = |row: &PositionRow| row.full || targets.positions == TrainedPositions::All;
-    let mut chosen: Vec<bool> = positions.iter().map(is_trained).collect();
+/// Which of the positions of a game that could be trained on are.
+fn chosen(chance: Chance<'_>, positions: &[PositionRow], trained: &[bool], targets: Targets) -> Vec<bool> {
+    let mut chosen = trained.to_vec();
     let Some(most) = targets.positions_per_game else { return chosen };
     let number = |index: usize| chance.number("dc0 positions of a game 1", &positions[index]);
     let mut drawn: Vec<(usize, f64)> =

@@ -521,3 +521,18 @@ fn a_sample_takes_about_four_hundred_bytes() {
     let each = samples.bytes() / samples.training_count();
     assert!(each < 420, "{each} bytes");
 }
+
+#[test]
+fn quiet_positions_are_without_checks_captures_and_promotions() {
+    // Captures of a pawn, en passant and with a promotion; a check that is answered by a capture, and one by a quiet move.
+    let moves = "e2e4 d7d5 e4d5 c7c5 d5c6 a7a6 c6b7 a6a5 b7a8q a5a4 d1h5 g7g6 h5e5 h7h6 e5e7 d8e7 f1e2 h6h5";
+    let (game, mut positions) = rows(0, &uci(moves), 0);
+    positions[0].full = false;
+    let params = TrainParams { positions: TrainedPositions::Quiet, ..all_trained() };
+    let samples = samples(&[game], &positions, &params);
+    let plies: Vec<u16> =
+        (0..samples.training_count()).filter_map(|index| samples.training_row(index).plies_left).collect();
+    let left = |ply: u16| positions.len() as u16 - ply;
+    let expected: Vec<u16> = [0, 1, 3, 5, 7, 9, 10, 11, 12, 13, 17].map(left).into();
+    assert_eq!(plies, expected);
+}

@@ -149,7 +149,8 @@ fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
     let make_evaluator = || make(&net).map_err(|cause| EvaluatorError::Device { rows: 0, cause });
     let search = SearchParams { simulations: 8, ..SearchParams::default() };
-    let params = SelfPlayParams { games: 2, max_plies: 4, search, ..SelfPlayParams::default() };
+    let params =
+        SelfPlayParams { games: 2, max_plies: 4, search: search.into(), ..SelfPlayParams::default() };
     let job = SelfPlayJob {
         params: &params,
         seed,

@@ -1,5 +1,6 @@
 //! Tests of the program from outside and of its scripts, in one test binary, because linking takes longer than testing.
 
+mod alphabeta_games;
 mod analysis;
 mod bench;
 mod command_line;

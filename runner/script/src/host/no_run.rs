@@ -11,7 +11,7 @@ use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::board::Game;
 use dc0_core::params::Value;
-use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::selfplay::{SelfPlayParams, SelfPlaySearch};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
@@ -69,6 +69,9 @@ impl Fields for LoadedNetwork {
 
 /// Most simulations of a search in a dry run.
 const MAX_DRY_SIMULATIONS: u32 = 64;
+
+/// Most nodes of an alpha-beta search in a dry run.
+const MAX_DRY_NODES: u64 = 1000;
 
 /// Most plies after the opening of a game in a dry run.
 const MAX_DRY_PLIES: u32 = 40;
@@ -144,7 +147,12 @@ fn play_game(call: &Call<'_>, host: &dyn Host, net: &LoadedNetwork, seed: i64, m
     }
     if host.is_planning() {
         params.playout_cap = None;
-        params.search.simulations = params.search.simulations.min(MAX_DRY_SIMULATIONS);
+        match &mut params.search {
+            SelfPlaySearch::Tree(search) => {
+                search.simulations = search.simulations.min(MAX_DRY_SIMULATIONS);
+            }
+            SelfPlaySearch::AlphaBeta(search) => search.nodes = search.nodes.min(MAX_DRY_NODES),
+        }
         params.max_plies = params.max_plies.min(params.opening_plies + MAX_DRY_PLIES);
     }
     params.games = 1;

@@ -6,12 +6,14 @@ use dc0_backend::Evaluators;
 use dc0_core::board::Game;
 use dc0_core::book::Book;
 use dc0_core::event::Observer;
+use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Problem, Value};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
-    self, Archive, GameRow, Openings, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult,
-    StartParams, shards_of,
+    self, AlphaBetaJob, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams,
+    SelfPlaySearch, SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
 };
 use dc0_core::store::{ShardFiles, read_entry, write_table};
 use dc0_process::format::counted;
@@ -34,6 +36,9 @@ use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
+
+/// A position that alpha-beta evaluates takes this share of the time of one that a tree search does, besides the net's. Measured.
+const ALPHABETA_ITEM: f64 = 0.1;
 
 /// Precedes the name of a shard of the archive among the inputs.
 pub const ARCHIVE: &str = "archive ";
@@ -87,6 +92,14 @@ impl Step for SelfPlay {
     }
 
     fn conflict(&self, params: &SelfPlayParams) -> Option<String> {
+        let tower = self.network.0.spec.tower.kind;
+        if params.search.searcher() == SearcherKind::AlphaBeta && tower != Tower::Nnue {
+            return Some(format!(
+                "search.kind: \"alphabeta\" searches by the values of a net of the kind nnue, and this one is of the kind {}; give \
+                 a net with `tower: #{{ kind: \"nnue\" }}`, or leave the kind out for a tree search",
+                tower.name()
+            ));
+        }
         match (&self.archive, params.archive_share > 0.0) {
             (None, true) => Some(
                 "archive_share: expected the games to start from, as in `run.self_play(net, window, #{…})`, got none"
@@ -105,7 +118,7 @@ impl Step for SelfPlay {
 
     fn inputs(&self, params: &SelfPlayParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
-        inputs.extend(files::tablebases(&params.search)?);
+        inputs.extend(params.search.open_tablebases()?.as_ref().map(files::tablebases_input));
         if let Some(book) = starts(params)? {
             inputs.push(Input { name: "openings".to_owned(), digest: book.digest().to_owned() });
         }
@@ -144,8 +157,17 @@ impl Step for SelfPlay {
             tables: tables.as_ref(),
             openings: Some(&openings),
         };
-        let keep = |shard, result| keep(workspace, name, shard, result).map_err(Into::into);
-        selfplay::play(&job, &rest, context.lanes, &keep, &progress)?;
+        let is_alone = params.search.searcher() == SearcherKind::AlphaBeta;
+        let flops = flops(&self.network);
+        let keep = |shard, result: ShardResult| {
+            let evaluations = result.stats.evaluations;
+            keep(workspace, name, shard, result)?;
+            if is_alone {
+                workspace.meter.evaluated_alone(evaluations, evaluations as f64 * flops);
+            }
+            Ok(())
+        };
+        play(&job, &net, &rest, context.lanes, &keep, &progress)?;
         context.close(&progress);
         product(workspace, shards.len() as u32)
     }
@@ -190,16 +212,25 @@ impl Step for SelfPlay {
         let summary = summary.cloned().unwrap_or_else(|| assumed(&left, Assumption::Even).to_value());
         let [games, positions, evaluations] =
             ["games", "positions", "evaluations"].map(|name| number(&summary, name));
-        let row_bytes = 20.0 + 5.0 * f64::from(left.search.simulations).sqrt();
+        let moves = match &left.search {
+            SelfPlaySearch::Tree(search) => f64::from(search.simulations).sqrt(),
+            SelfPlaySearch::AlphaBeta(_) => 1.0,
+        };
+        let row_bytes = 20.0 + 5.0 * moves;
         let shards = f64::from(left.games.div_ceil(left.shard_games));
         let bytes = games as f64 * GAME_BYTES + positions as f64 * row_bytes + shards * 2.0 * TABLE_BYTES;
         let flops = evaluations as f64 * flops(&self.network);
         let plan =
             ShardPlan { count: left.games, shard: left.shard_games, game_slots: left.game_slots, lanes };
-        // A position and its mirror image are in the same batch.
-        let rows = most_evaluations(left.search.leaf_batch.into(), &left.search);
-        let sequential = evaluations as f64 / games.max(1) as f64 / rows as f64;
-        let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
+        let pace = match &left.search {
+            SelfPlaySearch::Tree(search) => {
+                // A position and its mirror image are in the same batch.
+                let rows = most_evaluations(search.leaf_batch.into(), search);
+                let sequential = evaluations as f64 / games.max(1) as f64 / rows as f64;
+                plan.pace(sequential, 1.0, evaluations as f64, flops)
+            }
+            SelfPlaySearch::AlphaBeta(_) => plan.pace(0.0, 1.0, ALPHABETA_ITEM * evaluations as f64, 0.0),
+        };
         let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
         Estimate { work, pace }
     }
@@ -250,7 +281,14 @@ fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
     let draws = games * assumption.pick([3, 1, 6]) / 10;
     let white_wins = (games - draws).div_ceil(2);
     let positions = games * assumed_plies(params.max_plies, params.opening_plies);
-    let simulations = positions * u64::from(params.search.simulations);
+    let (simulations, evaluations, batches) = match &params.search {
+        SelfPlaySearch::Tree(search) => {
+            let simulations = positions * u64::from(search.simulations);
+            let batches = simulations.div_ceil(u64::from(params.game_slots));
+            (simulations, most_evaluations(simulations, search), batches)
+        }
+        SelfPlaySearch::AlphaBeta(search) => [positions * search.nodes; 3].into(),
+    };
     SelfPlayStats {
         games,
         white_wins,
@@ -259,14 +297,36 @@ fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
         reasons: [("checkmate".to_owned(), games - draws)].into(),
         plies: positions + games * u64::from(params.opening_plies),
         positions,
-        evaluations: most_evaluations(simulations, &params.search),
+        evaluations,
         cache_hits: 0,
-        batches: simulations.div_ceil(u64::from(params.game_slots)),
+        batches,
         simulations,
         entropy_sum: positions as f64 * assumption.pick([1.0, 0.3, 2.5]),
         resignations_tested: 0,
         false_resignations: 0,
     }
+}
+
+/// Plays shards with the search of the job's parameters; alpha-beta evaluates positions in the net's integers, without the job's
+/// evaluators.
+pub fn play(
+    job: &SelfPlayJob<'_>,
+    net: &Checkpoint,
+    shards: &[Shard],
+    lanes: u32,
+    keep: &KeepShard<'_>,
+    observer: &dyn Observer,
+) -> Result<(), StepError> {
+    match &job.params.search {
+        SelfPlaySearch::Tree(_) => selfplay::play(job, shards, lanes, keep, observer)?,
+        SelfPlaySearch::AlphaBeta(_) => {
+            let net = Arc::new(NnueNet::new(&net.spec, &net.weights)?);
+            let SelfPlayJob { params, seed, network, tables, openings, .. } = *job;
+            let job = AlphaBetaJob { params, seed, network, net: &net, tables, openings };
+            selfplay::play_alphabeta(&job, shards, lanes, keep, observer)?;
+        }
+    }
+    Ok(())
 }
 
 /// Plays one shard of an iteration without storing it.
@@ -297,7 +357,7 @@ pub fn play_shard(
         *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         Ok(())
     };
-    selfplay::play(&job, &[shard], 1, &keep, observer)?;
+    play(&job, net, &[shard], 1, &keep, observer)?;
     let result = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(result.expect("a shard that was played to its end was kept"))
 }

@@ -6,9 +6,7 @@ use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::{EvaluatorError, Wdl};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::selfplay::{
-    self, GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult,
-};
+use dc0_core::selfplay::{GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
 use dc0_core::store::StoredGame;
 use dc0_core::trainer::TrainParams;
 use dc0_core::trainer::samples::{ValueTarget, value_targets};
@@ -16,9 +14,8 @@ use dc0_core::trainer::samples::{ValueTarget, value_targets};
 use super::OutsideError;
 use dc0_engine::explain::ExplainError;
 use dc0_runs::net::Named;
-use dc0_steps::StepError;
 use dc0_steps::host::{Host, HostError};
-use dc0_steps::kinds::starts;
+use dc0_steps::kinds::{play as play_shards, starts};
 
 /// Plays game 0 of a seed.
 pub(super) fn play(
@@ -47,8 +44,7 @@ pub(super) fn play(
         Ok(())
     };
     let shard = Shard { index: 0, first_game: 0, games: 1 };
-    selfplay::play(&job, &[shard], 1, &keep, &*host.observer())
-        .map_err(|cause| HostError::from(StepError::from(cause)))?;
+    play_shards(&job, &net.net, &[shard], 1, &keep, &*host.observer()).map_err(HostError::from)?;
     let result =
         finished.into_inner().unwrap_or_else(PoisonError::into_inner).expect("a shard that is done is kept");
     value(&result.games[0], &result.positions, params)

@@ -57,7 +57,7 @@ pub(super) fn self_play(
         shard_games: rows,
         game_slots: rows,
         max_plies: plies,
-        search: SearchParams { simulations, ..SearchParams::default() },
+        search: SearchParams { simulations, ..SearchParams::default() }.into(),
         ..SelfPlayParams::default()
     };
     let make_evaluator = || evaluator(net, options);

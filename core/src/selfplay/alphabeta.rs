@@ -1,0 +1,340 @@
+//! Games of self-play whose moves alpha-beta searches, one game after the other on each lane.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::game_record::{End, FinishedGame, GameRecord};
+use super::lanes::{self, Shard};
+use super::openings::{Openings, Starts};
+use super::params::SelfPlayParams;
+use super::play::{KeepShard, SelfPlayError, ShardResult};
+use super::records::PositionRow;
+use super::searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
+use super::stats::SelfPlayStats;
+use crate::alphabeta::{
+    AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, StaticEvaluator, nnue_value,
+};
+use crate::board::{Adjudication, Ending, Game, GameResult, KnownMove, Move, Position, Side, Tablebase};
+use crate::event::{Cancelled, Event, Observer};
+use crate::network::nnue::{NnueEvaluator, NnueNet};
+use crate::network::{Batch, Evaluations, Evaluator as _, EvaluatorError, Wdl};
+use crate::rng::Seed;
+
+/// How often the random moves of a game are drawn, before the most even ones are taken.
+const DRAWS: u32 = 100;
+
+/// Everything that determines the games of an iteration that alpha-beta plays.
+#[derive(Clone, Copy)]
+pub struct AlphaBetaJob<'a> {
+    /// How to play.
+    pub params: &'a SelfPlayParams,
+    /// The seed of the random streams.
+    pub seed: Seed,
+    /// The name of the net, as games record it.
+    pub network: &'a str,
+    /// The net whose values decide.
+    pub net: &'a Arc<NnueNet>,
+    /// The tablebases of the searches.
+    pub tables: Option<&'a Tablebase>,
+    /// What the games start from, besides the initial position.
+    pub openings: Option<&'a Openings>,
+}
+
+impl<'a> AlphaBetaJob<'a> {
+    fn search(&self) -> Result<&'a AlphaBetaSearch, SelfPlayError> {
+        match &self.params.search {
+            SelfPlaySearch::AlphaBeta(search) => Ok(search),
+            SelfPlaySearch::Tree(_) => {
+                Err(SelfPlayError::Searcher { expected: SearcherKind::AlphaBeta.name() })
+            }
+        }
+    }
+}
+
+/// Plays shards on some lanes, and passes each to `keep` when it is finished.
+pub fn play_alphabeta(
+    job: &AlphaBetaJob<'_>,
+    shards: &[Shard],
+    lanes: u32,
+    keep: &KeepShard<'_>,
+    observer: &dyn Observer,
+) -> Result<(), SelfPlayError> {
+    let search = job.search()?;
+    lanes::run(
+        shards,
+        lanes,
+        &|| Ok(Player::new(job, search)),
+        &|player, shard| player.shard(shard, observer),
+        &|shard, result| {
+            let kept = keep(shard, result).map(|()| ControlFlow::Continue(()));
+            kept.map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
+        },
+    )
+}
+
+/// What plays the games of a lane. Between games nothing is kept that a search could find.
+struct Player<'a> {
+    job: &'a AlphaBetaJob<'a>,
+    searcher: AlphaBeta,
+    limits: Limits,
+    /// The net's own evaluation of a position.
+    own: Own,
+    /// Evaluations of the searches and of `own`.
+    evaluations: Arc<AtomicU64>,
+    /// Those that the observer was told of.
+    reported: u64,
+}
+
+/// What a search found, in terms of the tables.
+struct Thought {
+    best: Move,
+    nodes: u64,
+    /// The search's value for the side to move.
+    value: f32,
+    /// The net's own.
+    own: Wdl,
+    /// The net's own probability of the best move.
+    prior: f32,
+    /// The number of legal moves.
+    legal: u16,
+}
+
+/// The net's own evaluation of single positions.
+struct Own {
+    evaluator: NnueEvaluator,
+    batch: Batch,
+    evaluations: Evaluations,
+}
+
+impl Own {
+    fn new(net: &Arc<NnueNet>) -> Self {
+        let evaluator = NnueEvaluator::new(Arc::clone(net));
+        Self { evaluator, batch: Batch::default(), evaluations: Evaluations::default() }
+    }
+
+    /// The value of the last position of a game, and the probability of each of these legal moves.
+    fn evaluate(&mut self, game: &Game) -> Result<(Wdl, &[f32]), EvaluatorError> {
+        self.batch.clear();
+        self.batch.push(self.evaluator.encoding(), game);
+        self.evaluator.evaluate(&self.batch, &mut self.evaluations)?;
+        Ok((self.evaluations.wdl[0], &self.evaluations.policy))
+    }
+}
+
+impl<'a> Player<'a> {
+    fn new(job: &'a AlphaBetaJob<'a>, search: &AlphaBetaSearch) -> Self {
+        let evaluations: Arc<AtomicU64> = Arc::default();
+        let make = || {
+            let inner = NnueEvaluation::new(Arc::clone(job.net));
+            Box::new(Counted { inner, evaluations: Arc::clone(&evaluations) }) as Box<dyn StaticEvaluator>
+        };
+        Self {
+            job,
+            searcher: AlphaBeta::new(&search.params(), job.tables.cloned(), &make),
+            limits: Limits { depth: search.depth, nodes: Some(search.nodes), ..Limits::default() },
+            own: Own::new(job.net),
+            evaluations,
+            reported: 0,
+        }
+    }
+
+    /// Plays the games of a shard.
+    fn shard(&mut self, shard: Shard, observer: &dyn Observer) -> Result<ShardResult, SelfPlayError> {
+        let none = Openings::default();
+        let openings = self.job.openings.unwrap_or(&none);
+        let mut stats = SelfPlayStats::default();
+        let (mut games, mut positions) = (Vec::new(), Vec::new());
+        let before = self.reported;
+        for number in shard.game_numbers() {
+            let mut starts = openings.starts(self.job.params, self.job.seed, number)?;
+            let finished = self.game(number, &mut starts, &mut stats, observer)?;
+            let amount = finished.positions.len() as u64;
+            observer.event(Event::Work { unit: "positions", amount });
+            observer.event(Event::Work { unit: "games", amount: 1 });
+            games.push(finished.game);
+            positions.extend(finished.positions);
+        }
+        // Positions are evaluated one by one.
+        stats.evaluations = self.reported - before;
+        stats.batches = stats.evaluations;
+        Ok(ShardResult { games, positions, stats })
+    }
+
+    fn game(
+        &mut self,
+        number: u32,
+        starts: &mut Starts,
+        stats: &mut SelfPlayStats,
+        observer: &dyn Observer,
+    ) -> Result<FinishedGame, SelfPlayError> {
+        let params = self.job.params;
+        let (mut game, mut thought) = self.opening(starts, observer)?;
+        let mut record = GameRecord::new(params, self.job.seed, number, game.ply());
+        loop {
+            let mover = game.position().side_to_move();
+            record.push(row(number, &game, &thought, params.policy_targets));
+            game.play_unchecked(thought.best);
+            observer.on_game(number, &|| game.snapshot(number));
+            if let Some(end) = self.end_after(&game, mover, &mut record)? {
+                return Ok(record.finish(&game, end, self.job.network, stats));
+            }
+            thought = self.think(&game, observer)?;
+        }
+    }
+
+    /// The start of a game and its first search, whose value is within the bound of the parameters; or the most even of many starts.
+    fn opening(
+        &mut self,
+        starts: &mut Starts,
+        observer: &dyn Observer,
+    ) -> Result<(Game, Thought), SelfPlayError> {
+        let most = self.job.params.max_opening_value;
+        let mut most_even: Option<(f32, Game)> = None;
+        for _ in 0..DRAWS {
+            let start = starts.next(self.job.params);
+            self.searcher.start_game();
+            let thought = self.think(&start, observer)?;
+            let size = thought.value.abs();
+            if most.is_none_or(|most| f64::from(size) <= most) {
+                return Ok((start, thought));
+            }
+            if most_even.as_ref().is_none_or(|(least, _)| size < *least) {
+                most_even = Some((size, start));
+            }
+        }
+        let (_, start) = most_even.expect("there was a draw");
+        self.searcher.start_game();
+        let thought = self.think(&start, observer)?;
+        Ok((start, thought))
+    }
+
+    /// How a game ended by its last move, `mover`'s, if it did.
+    fn end_after(
+        &self,
+        game: &Game,
+        mover: Side,
+        record: &mut GameRecord<'_>,
+    ) -> Result<Option<End>, SelfPlayError> {
+        if let Some(outcome) = game.outcome(&self.job.params.rules()) {
+            return Ok(Some((outcome.result(), outcome.reason.into())));
+        }
+        // The tables are exact only right after a capture or a pawn move.
+        if self.job.params.tablebase_adjudication
+            && let Some(tables) = self.job.tables
+            && game.position().halfmove_clock() == 0
+            && let Some(known) = tables.probe_wdl(game.position())?
+        {
+            let winner = match known.outcome() {
+                1 => Some(mover.other()),
+                -1 => Some(mover),
+                _ => None,
+            };
+            let ending = Ending::Adjudicated(Adjudication::Tablebase);
+            return Ok(Some((GameResult::won_by(winner), ending)));
+        }
+        Ok(record.adjudicated(mover))
+    }
+
+    /// Searches the last position of a game. A search that is stopped decides nothing.
+    fn think(&mut self, game: &Game, observer: &dyn Observer) -> Result<Thought, SelfPlayError> {
+        observer.check()?;
+        let mut watched = Watched { observer, is_stopped: false };
+        let found = self.searcher.search(game, &self.limits, &mut watched)?;
+        if watched.is_stopped {
+            return Err(Cancelled.into());
+        }
+        let (own, policy) = self.own.evaluate(game)?;
+        let (best, value) = (found.best(), value_of(&found, own));
+        let legal = game.position().legal_moves();
+        let index = legal.iter().position(|mv| *mv == best).expect("a search finds legal moves");
+        let (prior, legal) = (policy[index], legal.len() as u16);
+        let evaluations = self.evaluations.fetch_add(1, Ordering::Relaxed) + 1;
+        observer.event(Event::Work { unit: "evaluations", amount: evaluations - self.reported });
+        self.reported = evaluations;
+        Ok(Thought { best, nodes: found.nodes, value, own, prior, legal })
+    }
+}
+
+/// The value of a search. One that was too short for a single iteration may have no score besides a proven one.
+fn value_of(found: &Found, own: Wdl) -> f32 {
+    match (found.depth, found.score()) {
+        (0, Score::Centipawns(_)) => own.value(),
+        (_, score) => nnue_value(score),
+    }
+}
+
+/// The row of a position; its result is filled in when the game ends.
+///
+/// Alpha-beta compares moves and counts no visits of them: the policy target is the best move, which has one visit, as in imported
+/// games. It knows no draws either: what its value leaves open is a draw with the same share as in the net's own value.
+fn row(number: u32, game: &Game, thought: &Thought, is_target: bool) -> PositionRow {
+    let position = game.position();
+    let (own_q, own_d) = (thought.own.value(), thought.own.draw);
+    let open = 1.0 - own_q.abs();
+    let share = if open > 0.0 { (own_d / open).clamp(0.0, 1.0) } else { 0.0 };
+    let mut row = PositionRow {
+        game: number,
+        ply: game.ply() as u16,
+        fen: position.fen(),
+        played: thought.best.packed(),
+        legal: thought.legal,
+        root_q: thought.value,
+        root_d: share * (1.0 - thought.value.abs()),
+        net_q: own_q,
+        net_d: own_d,
+        simulations: thought.nodes.try_into().unwrap_or(u32::MAX),
+        full: is_target,
+        // All of the target is on one move.
+        policy_surprise: -thought.prior.max(f32::MIN_POSITIVE).ln().min(0.0),
+        ..PositionRow::default()
+    };
+    row.set_target(std::iter::once((thought.best.packed(), 1, 1.0)));
+    row
+}
+
+/// Ends a search once the user asks to stop.
+struct Watched<'a> {
+    observer: &'a dyn Observer,
+    is_stopped: bool,
+}
+
+impl Control for Watched<'_> {
+    fn should_stop(&mut self, _: u64) -> bool {
+        self.is_stopped |= self.observer.is_cancelled();
+        self.is_stopped
+    }
+
+    fn goes_on(&mut self, _: &Found) -> bool {
+        !self.is_stopped
+    }
+}
+
+/// An evaluation that counts.
+struct Counted {
+    inner: NnueEvaluation,
+    evaluations: Arc<AtomicU64>,
+}
+
+impl StaticEvaluator for Counted {
+    fn reset(&mut self, position: &Position) {
+        self.inner.reset(position);
+    }
+
+    fn push(&mut self, before: &Position, mv: KnownMove, after: &Position) {
+        self.inner.push(before, mv, after);
+    }
+
+    fn pop(&mut self) {
+        self.inner.pop();
+    }
+
+    fn evaluate(&mut self, position: &Position) -> i32 {
+        self.evaluations.fetch_add(1, Ordering::Relaxed);
+        self.inner.evaluate(position)
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+}
