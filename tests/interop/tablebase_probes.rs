@@ -4,17 +4,22 @@
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::{interop_script, random_endings, syzygy};
 use dc0_core::board::{Adjudication, Ending, Game, Position, Tablebase, TablebaseResult};
+use dc0_core::book::Book;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
-use dc0_core::network::Evaluator;
 use dc0_core::network::fake::Hashed;
+use dc0_core::network::nnue::NnueNet;
+use dc0_core::network::{Evaluator, initial_weights, preset};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::SearchParams;
-use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, ShardResult, shards_of};
+use dc0_core::selfplay::{
+    self, AlphaBetaJob, AlphaBetaSearch, Openings, SelfPlayJob, SelfPlayParams, ShardResult, StartParams,
+    shards_of,
+};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -98,21 +103,11 @@ fn self_play(params: &SelfPlayParams, tables: &Tablebase) -> Vec<ShardResult> {
     kept.into_inner().expect("no lane panics")
 }
 
-#[test]
-fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let tables = Tablebase::open(&syzygy()).expect("tables");
-    let search = SearchParams { simulations: 4, ..SearchParams::default() };
-    let params = SelfPlayParams {
-        games: 60,
-        shard_games: 10,
-        max_plies: 500,
-        search: search.into(),
-        ..SelfPlayParams::default()
-    };
+/// The last positions of games that the tables ended, with dc0's answers; the results fit, and other games ended by the rules.
+fn ended_by_tables(shards: &[ShardResult], params: &SelfPlayParams, tables: &Tablebase) -> Vec<Value> {
     let ended = Ending::Adjudicated(Adjudication::Tablebase);
     let mut lines = Vec::new();
-    for row in self_play(&params, &tables).iter().flat_map(|shard| &shard.games) {
+    for row in shards.iter().flat_map(|shard| &shard.games) {
         let game = Game::from_packed(&row.start_fen, &row.moves).expect("a game");
         let is_covered = game.position().halfmove_clock() == 0
             && tables.probe_wdl(game.position()).expect("sound tables").is_some();
@@ -125,15 +120,72 @@ fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
             assert_eq!(i64::from(row.result.score_for(game.position().side_to_move())), result);
             lines.push(line);
         } else {
-            let rules = params.rules();
-            assert!(game.outcome(&rules).is_some(), "game {} ended by the rules", row.game);
+            assert!(game.outcome(&params.rules()).is_some(), "game {} ended by the rules", row.game);
         }
     }
+    lines
+}
+
+#[test]
+fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = Tablebase::open(&syzygy()).expect("tables");
+    let search = SearchParams { simulations: 4, ..SearchParams::default() };
+    let params = SelfPlayParams {
+        games: 60,
+        shard_games: 10,
+        max_plies: 500,
+        search: search.into(),
+        ..SelfPlayParams::default()
+    };
+    let lines = ended_by_tables(&self_play(&params, &tables), &params, &tables);
     assert!(lines.len() > 10, "{} of 60 games", lines.len());
     assert!(compare(&lines, folder.path()).status.success());
     let plain = SelfPlayParams { tablebase_adjudication: false, games: 10, ..params };
-    let games = self_play(&plain, &tables);
+    let (games, ended) = (self_play(&plain, &tables), Ending::Adjudicated(Adjudication::Tablebase));
     assert!(games.iter().flat_map(|shard| &shard.games).all(|row| row.reason != ended));
+}
+
+#[test]
+fn games_of_alphabeta_that_tables_ended_have_the_result_that_python_chess_finds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = Tablebase::open(&syzygy()).expect("tables");
+    let endings =
+        "8/8/2k5/p7/8/2K5/1P6/3R4 w - -\n8/5k2/4p3/8/3P4/2K5/8/3B4 w - -\n8/2k5/8/1p1r4/8/4K3/4P3/8 b - -\n";
+    let book = Book::read("endings.epd", endings.as_bytes(), None).expect("a book");
+    let openings = Openings { book: Some(book), ..Openings::default() };
+    let search = AlphaBetaSearch { nodes: 300, hash_mb: 1, ..AlphaBetaSearch::default() };
+    let params = SelfPlayParams {
+        games: 30,
+        shard_games: 10,
+        opening_plies: 2,
+        max_plies: 300,
+        openings: Some(StartParams { file: "endings.epd".to_owned(), ..StartParams::default() }),
+        search: search.into(),
+        ..SelfPlayParams::default()
+    };
+    let spec = preset("nnue-128").expect("exists").spec;
+    let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
+    let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
+    let job = AlphaBetaJob {
+        params: &params,
+        seed: Seed { run: 3, step: 2 },
+        network: "nnue",
+        net: &net,
+        tables: Some(&tables),
+        openings: Some(&openings),
+    };
+    let kept = Mutex::new(Vec::new());
+    let keep = |_, result| {
+        kept.lock().expect("no lane panics").push(result);
+        Ok(())
+    };
+    let shards = shards_of(params.games, params.shard_games);
+    selfplay::play_alphabeta(&job, &shards, 2, &keep, &Silent).expect("plays");
+    let games: Vec<ShardResult> = kept.into_inner().expect("no lane panics");
+    let lines = ended_by_tables(&games, &params, &tables);
+    assert!(lines.len() > 10, "{} of 30 games", lines.len());
+    assert!(compare(&lines, folder.path()).status.success());
 }
 
 #[test]

@@ -82,7 +82,7 @@ struct Player<'a> {
     own: Own,
     /// Evaluations of the searches and of `own`.
     evaluations: Arc<AtomicU64>,
-    /// Those that the observer was told of.
+    /// Those that were reported to the observer.
     reported: u64,
 }
 

@@ -48,20 +48,20 @@ impl AlphaBetaSearch {
 #[derive(Debug, Clone, PartialEq)]
 pub enum SelfPlaySearch {
     /// The tree search.
-    Tree(SearchParams),
+    Tree(Box<SearchParams>),
     /// Alpha-beta.
     AlphaBeta(AlphaBetaSearch),
 }
 
 impl Default for SelfPlaySearch {
     fn default() -> Self {
-        Self::Tree(SearchParams::default())
+        SearchParams::default().into()
     }
 }
 
 impl From<SearchParams> for SelfPlaySearch {
     fn from(search: SearchParams) -> Self {
-        Self::Tree(search)
+        Self::Tree(Box::new(search))
     }
 }
 
@@ -103,7 +103,7 @@ impl Param for SelfPlaySearch {
     fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
         let mut members = match value {
             Value::Group(members) => members.clone(),
-            other => return SearchParams::read(other, path, None, problems).map(Self::Tree),
+            other => return SearchParams::read(other, path, None, problems).map(Self::from),
         };
         let kind = match members.remove(KIND) {
             Some(kind) => SearcherKind::read(&kind, &format!("{path}.{KIND}"), None, problems)?,

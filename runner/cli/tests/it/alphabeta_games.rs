@@ -77,8 +77,8 @@ fn a_single_game_can_be_played_without_a_run() {
         print(game.plies.len()); print(game.plies[5].search.moves.len());",
         net.display()
     ));
-    for flags in [&[][..], &["--check"]] {
-        let played = experiment.run(flags);
-        assert!(played.code == Some(0) && played.stdout.starts_with("6\n1\n"), "{played:?}");
-    }
+    let played = experiment.run(&[]);
+    assert!(played.code == Some(0) && played.stdout.starts_with("6\n1\n"), "{played:?}");
+    let planned = experiment.run(&["--check"]);
+    assert!(planned.code == Some(0) && planned.stderr.contains("print: 6"), "{planned:?}");
 }
