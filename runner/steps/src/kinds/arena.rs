@@ -15,9 +15,9 @@ use dc0_core::arena::{
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::book::{Book, BookParams};
 use dc0_core::event::{Event, Observer};
-use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
+use dc0_core::network::{Evaluator, Tower};
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
@@ -126,8 +126,19 @@ impl Step for Arena {
     fn conflict(&self, params: &ArenaParams) -> Option<String> {
         let owns = [&params.first, &params.second];
         PLAYERS.into_iter().zip(&self.players).zip(owns).find_map(|((name, player), own)| {
-            let is_extra = player.network().is_none() && *own != PlayerParams::default();
-            is_extra.then(|| format!("{name}: \"{}\" has no net; leave it out", player.name()))
+            let Some(network) = player.network() else {
+                let is_extra = *own != PlayerParams::default();
+                return is_extra.then(|| format!("{name}: \"{}\" has no net; leave it out", player.name()));
+            };
+            let tower = network.0.spec.tower.kind;
+            (own.alphabeta.is_some() && tower != Tower::Nnue).then(|| {
+                format!(
+                    "{name}.alphabeta: alpha-beta asks a net of the kind nnue for values, and {} is of the kind {}; leave it out for a \
+                     tree search, or the net for material and piece squares",
+                    player.name(),
+                    tower.name()
+                )
+            })
         })
     }
 
