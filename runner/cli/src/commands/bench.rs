@@ -1,4 +1,4 @@
-//! `dc0-run bench`: measures the speed of the search without a net, and prints its signature.
+//! `dc0-run bench`: measures the speed of the search without a net and with an nnue, and prints its signature.
 
 mod args;
 mod calibrate;
@@ -9,14 +9,16 @@ mod plot;
 mod table;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
 use dc0_core::network::torch::TorchError;
 use dc0_core::network::torch::runtime::DeviceError;
-use dc0_core::network::{Evaluator, EvaluatorError};
+use dc0_core::network::{Evaluator, EvaluatorError, initial_weights, preset};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::bench::signature;
 use dc0_core::search::reference::Reference;
@@ -101,7 +103,8 @@ impl Fault for BenchError {
 
 impl Command for BenchArgs {
     const NAME: &'static str = "bench";
-    const ABOUT: &'static str = "Measure the search without a net, and print its signature";
+    const ABOUT: &'static str =
+        "Measure the search without a net and with the fastest kind, and print its signature";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let console = &program.console;
@@ -138,9 +141,10 @@ fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
     let lanes = args.lanes.unwrap_or_else(cores);
     let load = Load::new(args.games, args.simulations, args.seconds);
     let (games, simulations) = (args.games, args.simulations);
-    console.result(&format!("{games} games side by side in a lane, {simulations} simulations each, no net"));
+    let nnue = nnue();
+    console.result(&format!("{games} games side by side in a lane, {simulations} simulations each"));
     console.result("engine     evaluator  lanes  simulations/s  bytes a position  bytes a move");
-    for kind in Kind::ALL {
+    for kind in Kind::FAKES.into_iter().chain([Kind::Nnue(&nnue)]) {
         for lanes in if lanes > 1 { vec![1, lanes] } else { vec![1] } {
             let speed = in_lanes(&load, kind, lanes)?;
             let [position, each_move] = memory::of_fast_search(&load, kind)?;
@@ -181,20 +185,31 @@ impl Load {
     }
 }
 
-/// An evaluator that costs next to nothing.
+/// An evaluator that costs next to nothing, or little.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum Kind<'a> {
     Uniform,
     Hashed,
+    Nnue(&'a Arc<NnueNet>),
 }
 
-impl Kind {
-    const ALL: [Self; 2] = [Self::Uniform, Self::Hashed];
+/// The net of [`Kind::Nnue`], which gets random weights.
+const NNUE: &str = "nnue-256";
+
+fn nnue() -> Arc<NnueNet> {
+    let spec = preset(NNUE).expect("a preset").spec;
+    let weights = initial_weights(&spec, Seed { run: 1, step: 0 });
+    Arc::new(NnueNet::new(&spec, &weights).expect("random weights are small"))
+}
+
+impl Kind<'_> {
+    const FAKES: [Self; 2] = [Self::Uniform, Self::Hashed];
 
     fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Hashed => "hashed",
+            Self::Nnue(_) => NNUE,
         }
     }
 
@@ -203,6 +218,7 @@ impl Kind {
         match self {
             Self::Uniform => Box::new(Uniform::new(encoding)),
             Self::Hashed => Box::new(Hashed::new(encoding, 1)),
+            Self::Nnue(net) => Box::new(NnueEvaluator::new(Arc::clone(net))),
         }
     }
 }
@@ -216,7 +232,7 @@ fn games(count: u32) -> impl Iterator<Item = Game> {
 }
 
 /// Searches games in lockstep.
-fn search_games(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
+fn search_games(load: &Load, kind: Kind<'_>, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
     let new = |game: &Game| Search::new(game.clone(), RULES, load.params());
     let mut searches = games.iter().map(new).collect::<Result<Vec<Search>, _>>()?;
     search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok::<_, EvaluatorError>(()))?;
@@ -224,7 +240,7 @@ fn search_games(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, 
 }
 
 /// Simulations per second of all lanes together.
-fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> {
+fn in_lanes(load: &Load, kind: Kind<'_>, lanes: u32) -> Result<f64, EvaluatorError> {
     let rates = std::thread::scope(|scope| {
         let lane = || {
             let games: Vec<Game> = games(load.games).collect();
@@ -245,7 +261,7 @@ fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> 
 }
 
 /// Simulations per second of the reference search, one game after the other.
-fn reference_speed(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
+fn reference_speed(load: &Load, kind: Kind<'_>) -> Result<f64, EvaluatorError> {
     let params = load.params();
     let games: Vec<Game> = games(load.games).collect();
     rate(load.least, || {
@@ -260,7 +276,7 @@ fn reference_speed(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
 fn reference_search<'a>(
     game: &Game,
     params: &'a SearchParams,
-    kind: Kind,
+    kind: Kind<'_>,
 ) -> Result<Reference<'a>, EvaluatorError> {
     let mut evaluator = kind.make();
     let mut search = Reference::new(game, params, &mut *evaluator)?;

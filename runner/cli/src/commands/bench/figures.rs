@@ -39,19 +39,19 @@ pub(super) struct Scaling {
 pub(super) fn measure(args: &BenchSearchArgs) -> Result<Comparison, EvaluatorError> {
     let load = Load::new(args.games, args.simulations, args.seconds);
     let mut comparison = Comparison { engines: Vec::new(), scaling: Vec::new() };
-    for kind in Kind::ALL {
+    for kind in Kind::FAKES {
         comparison.engines.push(fast(args, &load, kind)?);
     }
-    for kind in Kind::ALL {
+    for kind in Kind::FAKES {
         comparison.engines.push(reference(args, &load, kind)?);
     }
-    for kind in Kind::ALL {
+    for kind in Kind::FAKES {
         comparison.scaling.extend(scaling(args, &load, kind)?);
     }
     Ok(comparison)
 }
 
-fn fast(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Engine, EvaluatorError> {
+fn fast(args: &BenchSearchArgs, load: &Load, kind: Kind<'_>) -> Result<Engine, EvaluatorError> {
     Ok(Engine {
         name: "fast",
         evaluator: kind.name(),
@@ -61,7 +61,7 @@ fn fast(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Engine, Evalu
     })
 }
 
-fn reference(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Engine, EvaluatorError> {
+fn reference(args: &BenchSearchArgs, load: &Load, kind: Kind<'_>) -> Result<Engine, EvaluatorError> {
     Ok(Engine {
         name: "reference",
         evaluator: kind.name(),
@@ -84,7 +84,7 @@ fn time_of(
 }
 
 /// How the fast engine's speed scales with lanes, with games that share a batch, and with parallel leaves of one game.
-fn scaling(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Vec<Scaling>, EvaluatorError> {
+fn scaling(args: &BenchSearchArgs, load: &Load, kind: Kind<'_>) -> Result<Vec<Scaling>, EvaluatorError> {
     let most_lanes = args.lanes.unwrap_or_else(cores);
     let series = |variable, counts: &[u32], speed: &dyn Fn(u32) -> Result<f64, EvaluatorError>| {
         let points: Result<Vec<(u32, f64)>, EvaluatorError> =

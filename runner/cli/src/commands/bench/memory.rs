@@ -8,7 +8,7 @@ use dc0_core::search::reference::{Child, Node};
 use super::{Kind, Load, games, reference_search, search_games};
 
 /// Memory of the fast search.
-pub(super) fn of_fast_search(load: &Load, kind: Kind) -> Result<[f64; 2], EvaluatorError> {
+pub(super) fn of_fast_search(load: &Load, kind: Kind<'_>) -> Result<[f64; 2], EvaluatorError> {
     let games: Vec<Game> = games(load.games).collect();
     let (mut bytes, mut counts) = ([0, 0], [0, 0]);
     for memory in search_games(load, kind, &games)?.iter().map(Search::memory) {
@@ -19,7 +19,7 @@ pub(super) fn of_fast_search(load: &Load, kind: Kind) -> Result<[f64; 2], Evalua
 }
 
 /// Memory of the reference search, without the allocator's overhead per node.
-pub(super) fn of_reference_search(load: &Load, kind: Kind) -> Result<[f64; 2], EvaluatorError> {
+pub(super) fn of_reference_search(load: &Load, kind: Kind<'_>) -> Result<[f64; 2], EvaluatorError> {
     let (params, mut held, mut moves) = (load.params(), 0, 0);
     for game in games(load.games) {
         let search = reference_search(&game, &params, kind)?;
