@@ -16,8 +16,9 @@ mod stats;
 pub use lanes::{Shard, shards_of};
 pub use openings::{Archive, Openings};
 pub use params::{PlayoutCap, SelfPlayParams, SelfPlayResignation, StartParams};
-pub(crate) use play::with_cache;
-pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
+pub use play::{
+    KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard, with_cache,
+};
 pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed};
 pub use records::{GameRow, PositionRow};
 pub use stats::SelfPlayStats;

@@ -89,12 +89,7 @@ impl Archive {
 
 impl Openings {
     /// The start of a game, after its random moves. A stored game that cannot be replayed is an error.
-    pub(super) fn start(
-        &self,
-        params: &SelfPlayParams,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Game, GameTextError> {
+    pub fn start(&self, params: &SelfPlayParams, seed: Seed, number: u32) -> Result<Game, GameTextError> {
         let stream = |purpose| seed.stream(number.into(), purpose);
         let mut source = stream(Purpose::Start);
         let mut drawn = || source.random::<f64>();

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dc0_core::event::Cancelled;
 
 use crate::error::StepError;
+use crate::executor::Fleet;
 use crate::memory::Machine;
 use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
@@ -24,6 +25,8 @@ pub struct StepContext {
     pub threads: u32,
     /// Threads that play games or search.
     pub lanes: u32,
+    /// The workers that do shards; `None` to do them in this process.
+    pub fleet: Option<Arc<dyn Fleet>>,
     /// Time and rates of the last step done.
     pub closing: Mutex<String>,
 }
