@@ -9,7 +9,7 @@ use std::{env, fs};
 use async_nats::{ConnectOptions, ServerAddr};
 use clap::Args;
 
-use crate::link::BrokerError;
+use crate::error::BrokerError;
 
 /// Names a file with credentials, as `--credentials` does.
 const VARIABLE: &str = "DC0_NATS_CREDENTIALS";

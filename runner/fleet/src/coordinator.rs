@@ -15,7 +15,8 @@ use dc0_steps::executor::{Fleet, Order};
 use futures_util::StreamExt as _;
 
 use crate::address::{Address, BrokerArgs};
-use crate::link::{BrokerError, Link};
+use crate::error::BrokerError;
+use crate::link::Link;
 use crate::message::TaskMessage;
 use crate::names::{Channel, EXHAUSTED, TASKS};
 use crate::platform::{Platform, host};

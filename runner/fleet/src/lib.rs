@@ -6,6 +6,7 @@
 
 mod address;
 mod coordinator;
+mod error;
 mod link;
 mod message;
 mod names;
@@ -16,6 +17,6 @@ mod worker;
 
 pub use address::{BrokerArgs, redacted};
 pub use coordinator::{NatsFleet, WorkerKinds};
-pub use link::BrokerError;
+pub use error::BrokerError;
 pub use status::FleetArgs;
 pub use worker::WorkerArgs;

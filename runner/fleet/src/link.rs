@@ -1,15 +1,13 @@
 //! The connection to the broker. It lives on a thread of its own, so that it stays up while this process computes.
 
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::jetstream::{self, Context};
-use dc0_process::exit::Exit;
-use dc0_process::fault::{Fault, chain};
+use dc0_process::fault::chain;
 use thiserror::Error;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -17,8 +15,9 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::address::Address;
+use crate::error::BrokerError;
 
-/// The longest that one request to the broker may take; whoever needs it tries again. Chosen: above the pauses of a busy disk.
+/// The longest that one request to the broker may take; what needs it tries again. Chosen: above the pauses of a busy disk.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest that a file may travel. Chosen: 8 GB at 100 Mbit/s.
@@ -26,66 +25,6 @@ const TRANSFER_LIMIT: Duration = Duration::from_mins(15);
 
 /// The longest pause between two attempts to connect again.
 const MOST_DELAY: Duration = Duration::from_secs(2);
-
-/// Why a broker cannot be used.
-#[derive(Debug, Error)]
-pub enum BrokerError {
-    /// The address is malformed.
-    #[error("{url} is no address of a broker: {problem}")]
-    Address {
-        /// The address, without credentials.
-        url: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The file with the credentials cannot be read.
-    #[error("cannot read the credentials in {}: {cause}", file.display())]
-    Credentials {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
-    /// A broker on another machine, without credentials.
-    #[error(
-        "{address} has no credentials, so everybody who reaches that broker could hand in games; give the broker a token, an NKey or TLS \
-         (docs/guides/several-machines.md) and `--credentials FILE`, or use a broker on this machine"
-    )]
-    Open {
-        /// The address.
-        address: String,
-    },
-    /// No connection.
-    #[error("cannot connect to the broker at {address}: {cause}")]
-    Connect {
-        /// The address.
-        address: String,
-        /// The cause.
-        cause: String,
-    },
-    /// A request failed.
-    #[error("the broker at {address} did not {what}: {cause}")]
-    Request {
-        /// The address.
-        address: String,
-        /// What was requested.
-        what: &'static str,
-        /// The cause.
-        cause: String,
-    },
-    /// The thread of the connection cannot be started.
-    #[error("cannot start the thread of the connection to the broker: {0}")]
-    Thread(std::io::Error),
-}
-
-impl Fault for BrokerError {
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Address { .. } | Self::Credentials { .. } | Self::Open { .. } => Exit::BadInput,
-            Self::Connect { .. } | Self::Request { .. } | Self::Thread(_) => Exit::Failed,
-        }
-    }
-}
 
 /// An error with its causes as text, to cross threads.
 #[derive(Debug, Error)]

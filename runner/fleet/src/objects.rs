@@ -2,13 +2,16 @@
 
 use std::io;
 
-use async_nats::jetstream::object_store::ObjectStore;
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use async_nats::jetstream::object_store::{InfoErrorKind, ObjectStore};
 use dc0_core::durable;
 use dc0_process::fault::chain;
 use thiserror::Error;
 use tokio::io::AsyncReadExt as _;
 
-use crate::link::{BrokerError, Cause, Link};
+use crate::error::BrokerError;
+use crate::link::{Cause, Link};
 use crate::names::BUCKET;
 
 /// Why an object cannot be had.
@@ -39,13 +42,28 @@ pub(crate) fn put(link: &Link, name: String, content: Vec<u8>) -> Result<(), Bro
     })
 }
 
-/// Whether an object is there.
+/// Whether an object is there. A broker that does not answer is an error, not an absence.
 pub(crate) fn is_there(link: &Link, name: String) -> Result<bool, BrokerError> {
     let jetstream = link.jetstream().clone();
     link.wait("find a file", async move {
-        let Ok(bucket) = jetstream.get_object_store(BUCKET).await else { return Ok::<_, Cause>(false) };
-        Ok(bucket.info(&name).await.is_ok_and(|info| !info.deleted))
+        match jetstream.get_stream(format!("OBJ_{BUCKET}")).await {
+            Err(error) if is_missing(&error) => return Ok(false),
+            found => found.map_err(Cause::of)?,
+        };
+        match bucket(&jetstream).await?.info(&name).await {
+            Ok(info) => Ok(!info.deleted),
+            Err(error) if error.kind() == InfoErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Cause::of(error)),
+        }
     })
+}
+
+/// Whether the broker has no such stream.
+fn is_missing(error: &GetStreamError) -> bool {
+    match error.kind() {
+        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    }
 }
 
 /// Deletes an object; one that is not there is no error.

@@ -11,7 +11,8 @@ use log::LevelFilter;
 
 use crate::address::{Address, BrokerArgs};
 use crate::coordinator::Workers;
-use crate::link::{BrokerError, Link};
+use crate::error::BrokerError;
+use crate::link::Link;
 use crate::names::{HEARTBEAT, RESULTS, TASKS};
 
 /// The broker to look at.

@@ -29,7 +29,8 @@ use futures_util::StreamExt as _;
 use log::LevelFilter;
 
 use crate::address::{Address, BrokerArgs};
-use crate::link::{BrokerError, Link};
+use crate::error::BrokerError;
+use crate::link::Link;
 use crate::message::Heartbeat;
 use crate::names::{ALL_ENDS, Channel, HEARTBEAT, Route, aside, heartbeat, plain};
 use crate::platform::{Platform, host};

@@ -5,7 +5,8 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::object_store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
-use crate::link::{BrokerError, Cause, Link};
+use crate::error::BrokerError;
+use crate::link::{Cause, Link};
 use crate::names::{ACK_WAIT, BUCKET, Channel, DELIVERIES, KEPT, RESULTS, Route, TASKS};
 
 /// The oldest broker that may be used: earlier ones of 2.10 can lose a whole stream in a crash.

@@ -20,7 +20,8 @@ use futures_util::StreamExt as _;
 
 use super::NatsFleet;
 use super::setup;
-use crate::link::{BrokerError, Cause, Link};
+use crate::error::BrokerError;
+use crate::link::{Cause, Link};
 use crate::message::{DeadLetter, Heartbeat, ResultHead, TaskMessage};
 use crate::names::{Channel, DELIVERIES, Route, aside};
 use crate::objects::{self, ObjectError};
@@ -195,6 +196,11 @@ impl<'a> Step<'a> {
 
     /// Hands out tasks and takes results once.
     fn round(&mut self) -> Result<ControlFlow<()>, Trouble> {
+        // First, because nothing else works if the broker has lost what it had.
+        if self.checked.elapsed() > CHECK_EVERY {
+            self.checked = Stopwatch::start();
+            self.check()?;
+        }
         if self.results.is_none() {
             self.set_up()?;
         }
@@ -213,10 +219,6 @@ impl<'a> Step<'a> {
             if flow.is_break() {
                 return Ok(flow);
             }
-        }
-        if self.checked.elapsed() > CHECK_EVERY {
-            self.checked = Stopwatch::start();
-            self.check()?;
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -7,7 +7,8 @@ use dc0_core::poison::IgnorePoison as _;
 use dc0_process::clock::Stopwatch;
 use futures_util::StreamExt as _;
 
-use crate::link::{BrokerError, Link};
+use crate::error::BrokerError;
+use crate::link::Link;
 use crate::message::Heartbeat;
 use crate::names::{ALL_WORKERS, GONE};
 

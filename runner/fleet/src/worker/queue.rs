@@ -6,7 +6,8 @@ use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
 use futures_util::StreamExt as _;
 
-use crate::link::{BrokerError, Cause, Link};
+use crate::error::BrokerError;
+use crate::link::{Cause, Link};
 use crate::names::{Route, TASKS};
 
 /// How long an idle worker waits for a task of one route before it looks at the others.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use dc0_backend::Backend;
+use dc0_backend::{Backend, Evaluators};
 use dc0_core::durable;
 use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -16,7 +16,6 @@ use dc0_core::store::{Provenance, TableRow, encode_table};
 use dc0_runs::{Identity, RunError, StepWorkspace, device_kind};
 use serde::{Deserialize, Serialize};
 
-use crate::context::StepContext;
 use crate::error::StepError;
 use crate::files;
 use crate::handles::Network;
@@ -184,13 +183,14 @@ impl<T> Described<T> {
 }
 
 impl Described<Job> {
-    /// A job of a kind without players and files. `nets` are those that play.
+    /// A job of a kind without players and files. `nets` are those that play, and `is_mixed` says whether they may be evaluated by
+    /// processes that round differently.
     pub(crate) fn new<P: Params>(
         (kind, version): (&str, u32),
         params: &P,
         nets: &[&Checkpoint],
         workspace: &StepWorkspace,
-        context: &StepContext,
+        (evaluators, is_mixed): (&Evaluators, bool),
         provenance: Provenance,
     ) -> Self {
         let of = Job {
@@ -200,7 +200,7 @@ impl Described<Job> {
             step: workspace.identity.digits().to_owned(),
             run_seed: workspace.seed.run,
             params: params.to_value(),
-            evaluation: Evaluation::new(context, is_exact(nets)),
+            evaluation: Evaluation::new(evaluators, is_exact(nets), is_mixed),
             players: Vec::new(),
             files: Vec::new(),
             provenance,
@@ -230,12 +230,12 @@ const WORKERS: &str = "workers";
 /// The provenance of a step's tables. Those of floating-point nets say if workers of several kinds took part.
 pub(crate) fn step_provenance<const N: usize>(
     workspace: &StepWorkspace,
-    context: &StepContext,
     nets: &[&Checkpoint],
+    is_mixed: bool,
     more: [(&str, &str); N],
 ) -> Provenance {
     let mut provenance = files::provenance(workspace, more);
-    if context.fleet.as_ref().is_some_and(|fleet| fleet.is_mixed()) && !is_exact(nets) {
+    if is_mixed && !is_exact(nets) {
         provenance.insert(WORKERS.to_owned(), "mixed".to_owned());
     }
     provenance
@@ -254,9 +254,8 @@ pub(crate) fn is_exact(nets: &[&Checkpoint]) -> bool {
 }
 
 impl Evaluation {
-    fn new(context: &StepContext, is_exact: bool) -> Self {
-        let evaluators = &context.evaluators;
-        let may_differ = is_exact || context.fleet.as_ref().is_some_and(|fleet| fleet.is_mixed());
+    fn new(evaluators: &Evaluators, is_exact: bool, is_mixed: bool) -> Self {
+        let may_differ = is_exact || is_mixed;
         let device = evaluators.device_names().into_iter().next().unwrap_or_default();
         Self {
             device: device_kind(&device).to_owned(),

@@ -191,7 +191,7 @@ impl Step for Arena {
                 params,
                 workspace,
                 context,
-                provenance: step_provenance(workspace, context, &present, []),
+                provenance: step_provenance(workspace, &present, context.is_mixed(), []),
                 nets: &nets,
                 names: &names,
                 book: opening_book(params)?,
@@ -600,7 +600,8 @@ impl ShardWork for Work<'_> {
         let Self { step, params, workspace, context, .. } = *self;
         let nets: Vec<&Checkpoint> = self.nets.iter().flatten().collect();
         let kind = (Arena::KIND, Arena::VERSION);
-        let mut job = Described::new(kind, params, &nets, workspace, context, self.provenance.clone());
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone());
         for (player, name) in step.players.iter().zip(self.names) {
             match player.network() {
                 Some(network) => job.add_net(workspace, name, network)?,

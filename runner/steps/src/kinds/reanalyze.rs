@@ -109,7 +109,7 @@ impl Step for Reanalysis {
         let progress = context.progress(workspace, &label, amount);
         workspace.meter.set_lanes(context.lanes);
         let network = short_digest(&self.network.0.digest);
-        let provenance = step_provenance(workspace, context, &[&net], [("network", network)]);
+        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
         let work = Work { step: self, params, workspace, context, net: &net, provenance };
         context.do_shards(&work, &rest, &progress)?;
         context.close(&progress);
@@ -322,7 +322,8 @@ impl ShardWork for Work<'_> {
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (Reanalysis::KIND, Reanalysis::VERSION);
-        let mut job = Described::new(kind, params, &[net], workspace, context, self.provenance.clone());
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         Ok(job)
     }

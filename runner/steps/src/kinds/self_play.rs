@@ -146,7 +146,7 @@ impl Step for SelfPlay {
         workspace.meter.set_lanes(context.lanes);
         let openings = Openings { book: starts(params)?, archive: self.archive(&workspace.folder)? };
         let network = short_digest(&self.network.0.digest);
-        let provenance = step_provenance(workspace, context, &[&net], [("network", network)]);
+        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
         let work =
             Work { step: self, params, workspace, context, net: &net, openings: &openings, provenance };
         context.do_shards(&work, &rest, &progress)?;
@@ -366,7 +366,8 @@ impl ShardWork for Work<'_> {
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (SelfPlay::KIND, SelfPlay::VERSION);
-        let mut job = Described::new(kind, params, &[net], workspace, context, self.provenance.clone());
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
         job.add_net(workspace, self.network(), &step.network)?;
         if let Some(StartParams { file, .. }) = &params.openings {
             let book = job.name_file(OPENINGS, Path::new(file))?;
