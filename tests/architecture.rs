@@ -233,7 +233,10 @@ const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("hyper", &["runner/web/src/serve"]),
     ("hyper_util", &["runner/web/src/serve"]),
     ("http_body_util", &["runner/web/src/serve"]),
-    ("tokio", &["runner/web/src/serve"]),
+    ("tokio", &["runner/web/src/serve", "runner/fleet"]),
+    ("async_nats", &["runner/fleet"]),
+    ("futures_util", &["runner/fleet"]),
+    ("bytes", &["core/src/store", "runner/fleet"]),
     ("percent_encoding", &["runner/web/src/serve"]),
     ("getrandom", &["runner/web/src/serve"]),
 ];

@@ -23,8 +23,9 @@ pub use error::ArenaError;
 pub use generate::{BookError, RandomBookParams, generate_book};
 pub use job::{Lineup, MakeProgram, Match, Mind, Player};
 pub use league::{LeagueParams, LeagueWeights};
+pub use match_game::opening;
 pub use params::{ArenaParams, PlayerParams};
-pub use play::{KeepMatchShard, MatchShard, play};
+pub use play::{KeepMatchShard, MatchShard, evaluators, play, play_shard};
 pub use program::{Answer, Clock, Forfeit, Program};
 pub use puzzles::{MAX_MATE, Puzzle, mates_of_game, mating_moves, read_puzzles};
 pub use score::{

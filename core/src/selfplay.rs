@@ -21,8 +21,9 @@ pub use alphabeta::{AlphaBetaJob, play_alphabeta};
 pub use lanes::{Shard, shards_of};
 pub use openings::{Archive, Openings};
 pub use params::{LevelDraw, PlayoutCap, SelfPlayParams, SelfPlayResignation, StartParams};
-pub(crate) use play::with_cache;
-pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
+pub use play::{
+    KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard, with_cache,
+};
 pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions};
 pub use records::{GameRow, PositionRow};
 pub use searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};

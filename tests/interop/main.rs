@@ -6,6 +6,7 @@ mod arena;
 mod encodings;
 mod epd;
 mod files;
+mod fleet;
 mod games;
 mod imports;
 mod lsp;

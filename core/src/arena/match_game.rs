@@ -6,9 +6,10 @@ use super::job::Match;
 use super::params::ArenaParams;
 use super::program::{Forfeit, Program};
 use crate::board::{Ending, Game, GameResult, Move, Rules, Side, Tablebase, random_opening};
+use crate::book::Book;
 use crate::event::{GameSnapshot, Observer};
 use crate::network::{LEELA_SCALE, centipawns};
-use crate::rng::{Purpose, Stream};
+use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{Search, SearchSlot};
 use crate::store::{MatchGameRow, Scores};
 
@@ -70,18 +71,18 @@ struct End {
 }
 
 /// The game from which the games of a pair start.
-pub(super) fn opening(job: &Match<'_>, pair: u32) -> Game {
-    if let Some(book) = job.book {
-        return book.opening(job.seed, pair.into());
+pub fn opening(params: &ArenaParams, seed: Seed, book: Option<&Book>, pair: u32) -> Game {
+    if let Some(book) = book {
+        return book.opening(seed, pair.into());
     }
-    let mut stream = job.seed.stream(u64::from(pair), Purpose::Opening);
-    random_opening(job.params.opening_plies, &job.params.rules(), &mut stream)
+    let mut stream = seed.stream(u64::from(pair), Purpose::Opening);
+    random_opening(params.opening_plies, &params.rules(), &mut stream)
 }
 
 impl<'a> MatchGame<'a> {
     /// Begins a game; `mover` makes the movers of both players from the start position.
     pub(super) fn new(job: &Match<'a>, number: u32, mover: &mut dyn FnMut(usize, &Game) -> Mover) -> Self {
-        let game = opening(job, number / 2);
+        let game = opening(job.params, job.seed, job.book, number / 2);
         let mut found = Found::default();
         (0..game.ply()).for_each(|_| found.push(None, None, 0.0));
         let mut slot = Self {

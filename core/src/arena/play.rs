@@ -51,6 +51,30 @@ pub fn play(
     )
 }
 
+/// Plays one shard of a match without programs, with the evaluators that [`evaluators`] made.
+pub fn play_shard(
+    job: &Match<'_>,
+    shard: Shard,
+    evaluators: &mut Vec<Box<dyn Evaluator>>,
+    observer: &dyn Observer,
+) -> Result<MatchShard, ArenaError> {
+    let mut lane = Lane::with(job, std::mem::take(evaluators));
+    let played = lane.play_shard(shard, observer);
+    *evaluators = lane.evaluators;
+    played
+}
+
+/// The evaluators of one lane, one for each net, with the caches of the parameters.
+pub fn evaluators(job: &Match<'_>) -> Result<Vec<Box<dyn Evaluator>>, EvaluatorError> {
+    let mut evaluators = Vec::new();
+    for player in &job.players {
+        if let Mind::Network { make_evaluator, .. } = player.mind {
+            evaluators.push(with_cache(make_evaluator()?, job.params.cache));
+        }
+    }
+    Ok(evaluators)
+}
+
 /// The evaluators and processes of one lane.
 struct Lane<'a> {
     job: Match<'a>,
@@ -65,14 +89,12 @@ struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     fn new(job: &Match<'a>) -> Result<Self, EvaluatorError> {
-        let (mut numbers, mut evaluators) = ([0; 2], Vec::new());
-        for (number, player) in numbers.iter_mut().zip(&job.players) {
-            if let Mind::Network { make_evaluator, .. } = player.mind {
-                *number = evaluators.len();
-                evaluators.push(with_cache(make_evaluator()?, job.params.cache));
-            }
-        }
-        Ok(Self { job: *job, numbers, evaluators, idle: [Vec::new(), Vec::new()], failures: [0; 2] })
+        Ok(Self::with(job, evaluators(job)?))
+    }
+
+    fn with(job: &Match<'a>, evaluators: Vec<Box<dyn Evaluator>>) -> Self {
+        let second = u32::from(matches!(job.players[0].mind, Mind::Network { .. })) as usize;
+        Self { job: *job, numbers: [0, second], evaluators, idle: [Vec::new(), Vec::new()], failures: [0; 2] }
     }
 
     /// Begins a game; programs without a game are used first.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::game_record::{End, FinishedGame, GameRecord};
 use super::lanes::{self, Shard};
-use super::openings::{Openings, Starts};
+use super::openings::{DRAWS, Openings, Starts};
 use super::params::SelfPlayParams;
 use super::play::{KeepShard, SelfPlayError, ShardResult};
 use super::records::PositionRow;
@@ -20,9 +20,6 @@ use crate::event::{Cancelled, Event, Observer};
 use crate::network::nnue::{NnueEvaluator, NnueNet};
 use crate::network::{Batch, Evaluations, Evaluator as _, EvaluatorError, Wdl};
 use crate::rng::Seed;
-
-/// How often the random moves of a game are drawn, before the most even ones are taken.
-const DRAWS: u32 = 100;
 
 /// Everything that determines the games of an iteration that alpha-beta plays.
 #[derive(Clone, Copy)]

@@ -88,6 +88,20 @@ impl Archive {
 }
 
 impl Openings {
+    /// Whether a game's start and opening are those that its seed gives it; where openings are drawn until one is even, those of any draw.
+    /// A stored game that cannot be replayed is an error.
+    pub fn allow(&self, params: &SelfPlayParams, seed: Seed, row: &GameRow) -> Result<bool, GameTextError> {
+        let mut starts = self.starts(params, seed, row.game)?;
+        let draws = if params.max_opening_value.is_some() { DRAWS } else { 1 };
+        Ok((0..draws).any(|_| {
+            let start = starts.next(params);
+            usize::from(row.opening_plies) == start.ply()
+                && row.start_fen == start.start().fen()
+                && row.moves.len() >= start.ply()
+                && start.moves().iter().zip(&row.moves).all(|(mv, packed)| mv.packed() == *packed)
+        }))
+    }
+
     /// The start of a game, after its random moves. A stored game that cannot be replayed is an error.
     pub(super) fn start(
         &self,
@@ -118,6 +132,9 @@ impl Openings {
         Ok(Starts { first, moves: stream(Purpose::Opening) })
     }
 }
+
+/// How often the random moves of a game are drawn, before the most even ones are taken.
+pub(super) const DRAWS: u32 = 100;
 
 /// The starts of a game, one after the other.
 pub(super) struct Starts {

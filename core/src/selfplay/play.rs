@@ -103,7 +103,7 @@ pub fn play(
 }
 
 /// Adds a cache of this many evaluations to an evaluator; 0 adds none.
-pub(crate) fn with_cache(evaluator: Box<dyn Evaluator>, size: u32) -> Box<dyn Evaluator> {
+pub fn with_cache(evaluator: Box<dyn Evaluator>, size: u32) -> Box<dyn Evaluator> {
     if size == 0 { evaluator } else { Box::new(Cached::new(evaluator, size as usize)) }
 }
 

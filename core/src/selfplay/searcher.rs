@@ -80,14 +80,17 @@ impl SelfPlaySearch {
         }
     }
 
+    /// The folders of tablebases that searches probe, if any.
+    pub fn tablebases(&self) -> Option<&str> {
+        match self {
+            Self::Tree(search) => search.tablebases.as_deref(),
+            Self::AlphaBeta(search) => search.tablebases.as_deref(),
+        }
+    }
+
     /// Opens the tablebases that searches probe, if any.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
-        match self {
-            Self::Tree(search) => search.open_tablebases(),
-            Self::AlphaBeta(search) => {
-                search.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
-            }
-        }
+        self.tablebases().map(|folders| Tablebase::open(Path::new(folders))).transpose()
     }
 }
 

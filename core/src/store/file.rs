@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::error::{FileFault, FileProblem, StoreError};
@@ -55,8 +56,7 @@ fn write<R: TableRow>(
     effort: Effort,
 ) -> Result<FileEntry, StoreError> {
     let file = root.join(path);
-    check_rows(rows, &file)?;
-    let content = format::encode(rows, provenance, effort);
+    let content = encode(rows, &file, provenance, effort)?;
     durable::write(&file, &content).map_err(|source| StoreError::Write { file, source })?;
     Ok(FileEntry {
         path: path.to_owned(),
@@ -64,6 +64,39 @@ fn write<R: TableRow>(
         bytes: content.len() as u64,
         blake3: durable::digest(&content),
     })
+}
+
+fn encode<R: TableRow>(
+    rows: &[R],
+    path: &Path,
+    provenance: &Provenance,
+    effort: Effort,
+) -> Result<Vec<u8>, StoreError> {
+    check_rows(rows, path)?;
+    Ok(format::encode(rows, provenance, effort))
+}
+
+/// The bytes that [`write_table`] would write, for another process to write them; `path` is the table's name in errors.
+pub fn encode_table<R: TableRow>(
+    rows: &[R],
+    path: &Path,
+    provenance: &Provenance,
+) -> Result<Vec<u8>, StoreError> {
+    encode(rows, path, provenance, Effort::Small)
+}
+
+/// Reads a table that another process has encoded, with the checks of [`read_table`]. More rows than `most` are an error before any
+/// is read. `path` is the table's name in errors.
+pub fn decode_table<R: TableRow>(content: Vec<u8>, path: &Path, most: u64) -> Result<Vec<R>, StoreError> {
+    let content = Bytes::from(content);
+    let found = format::peek::<R>(content.clone(), path)?;
+    if found > most {
+        let cause = format!("it has {found} rows, expected at most {most}");
+        return Err(format::damaged(path)(cause));
+    }
+    let rows = format::decode(content, path)?;
+    check_rows(&rows, path)?;
+    Ok(rows)
 }
 
 /// Reads a whole table and checks its name, version, columns and every row.

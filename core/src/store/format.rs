@@ -1,7 +1,6 @@
 //! Converts rows to the bytes of a Parquet file and back.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnPath;
 
 use super::error::StoreError;
@@ -114,13 +114,16 @@ fn metadata<R: TableRow>(provenance: &Provenance) -> Vec<KeyValue> {
 }
 
 /// Decodes the rows of a file; `path` is for messages.
-pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
+pub(super) fn decode<R: TableRow>(
+    file: impl ChunkReader + 'static,
+    path: &Path,
+) -> Result<Vec<R>, StoreError> {
     // The Parquet library panics on some damaged files.
     let decoded = catch_unwind(AssertUnwindSafe(|| try_decode(file, path)));
     decoded.unwrap_or_else(|_| Err(damaged(path)("the Parquet reader panicked")))
 }
 
-fn try_decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
+fn try_decode<R: TableRow>(file: impl ChunkReader + 'static, path: &Path) -> Result<Vec<R>, StoreError> {
     let builder = footer(file, path)?;
     let version = check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
     check_columns::<R>(builder.schema(), version, path)?;
@@ -139,7 +142,7 @@ fn try_decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError
 }
 
 /// The number of rows of a file; reads only the footer, and checks the table's name, version and columns.
-pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreError> {
+pub(super) fn peek<R: TableRow>(file: impl ChunkReader + 'static, path: &Path) -> Result<u64, StoreError> {
     let builder = footer(file, path)?;
     let version = check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
     check_columns::<R>(builder.schema(), version, path)?;
@@ -147,7 +150,11 @@ pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreErr
 }
 
 /// The number of rows of a wide table; reads only the footer, and checks the table's name.
-pub(super) fn peek_wide(file: File, path: &Path, table: &'static str) -> Result<u64, StoreError> {
+pub(super) fn peek_wide(
+    file: impl ChunkReader + 'static,
+    path: &Path,
+    table: &'static str,
+) -> Result<u64, StoreError> {
     let builder = footer(file, path)?;
     let metadata = builder.metadata().file_metadata();
     check_table(metadata.key_value_metadata(), path, table)?;
@@ -156,7 +163,7 @@ pub(super) fn peek_wide(file: File, path: &Path, table: &'static str) -> Result<
 
 /// Checks that a wide table is of this name and has these values in its provenance.
 pub(super) fn check_wide(
-    file: File,
+    file: impl ChunkReader + 'static,
     path: &Path,
     table: &'static str,
     provenance: &Provenance,
@@ -174,7 +181,10 @@ pub(super) fn check_wide(
     Ok(())
 }
 
-fn footer(file: File, path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StoreError> {
+fn footer<F: ChunkReader + 'static>(
+    file: F,
+    path: &Path,
+) -> Result<ParquetRecordBatchReaderBuilder<F>, StoreError> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     // The Parquet library panics on some damaged files.
     let read = || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options);

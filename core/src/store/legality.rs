@@ -44,6 +44,17 @@ pub(crate) fn other_end(game: &Game, result: GameResult) -> Option<String> {
     (outcome.result() != result).then(|| format!("end in {found} by {by}"))
 }
 
+/// What contradicts the rules of chess in a game whose positions were searched again, if anything. It ended by the ply cap of the step
+/// that played it, or comes from outside, if no net played.
+pub fn reanalyzed_fault(row: &GameRow, positions: &[PositionRow]) -> Option<String> {
+    if row.network.is_empty() {
+        return outside_game_fault(row, positions);
+    }
+    let is_capped = row.reason == Ending::Rules(Reason::PlyCap);
+    let max_plies = if is_capped { row.moves.len() as u32 } else { u32::MAX };
+    self_play_fault(row, positions, &Rules { max_plies })
+}
+
 /// What contradicts the rules of chess in a game of a match, if anything.
 pub fn match_fault(row: &MatchGameRow, rules: &Rules) -> Option<String> {
     match replayed(&row.start_fen, &row.moves) {

@@ -157,11 +157,36 @@ impl Evaluators {
         }
     }
 
+    /// The backend.
+    pub fn backend(&self) -> Backend {
+        match &self.engine {
+            Engine::Torch { .. } => Backend::Torch,
+            Engine::Onnx(_) => Backend::Onnx,
+        }
+    }
+
+    /// Batches are padded to a multiple of this.
+    pub fn pad_to(&self) -> u32 {
+        match &self.engine {
+            Engine::Torch { pad_to, .. } => *pad_to,
+            Engine::Onnx(_) => 1,
+        }
+    }
+
     /// The names of the devices that lanes use.
     pub fn device_names(&self) -> Vec<String> {
         match &self.engine {
             Engine::Torch { devices, .. } => devices.iter().copied().map(device_name).collect(),
             Engine::Onnx(_) => vec![device_name(Device::Cpu)],
+        }
+    }
+
+    /// Versions of the libraries that evaluate and train nets, as [`Choice::libraries`] has them.
+    pub fn libraries(&self) -> String {
+        let torch = runtime::versions();
+        match &self.engine {
+            Engine::Torch { .. } => torch,
+            Engine::Onnx(library) => format!("{torch}, ONNX Runtime {}", library.version()),
         }
     }
 

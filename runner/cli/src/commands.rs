@@ -41,4 +41,6 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<dc0_engine::explain::ExplainArgs>(),
     entry::<dc0_web::serve::ServeArgs>(),
     entry::<sql::SqlArgs>(),
+    entry::<dc0_fleet::WorkerArgs>(),
+    entry::<dc0_fleet::FleetArgs>(),
 ];

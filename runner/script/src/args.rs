@@ -7,6 +7,7 @@ use dc0_process::console::OutputFormat;
 use log::LevelFilter;
 
 use dc0_backend::Backend;
+use dc0_fleet::{BrokerArgs, WorkerKinds};
 use dc0_runs::overrides::Override;
 
 /// How a script is run.
@@ -62,6 +63,16 @@ pub struct RunArgs {
     /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
+    /// A NATS broker whose workers play, match and reanalyze instead of this process, such as `nats://HOST:4222`
+    /// (docs/guides/several-machines.md).
+    #[arg(long, value_name = "URL")]
+    pub workers: Option<String>,
+    /// Which workers may evaluate floating-point nets: those that round as this machine does, or all, which the tables then say.
+    #[arg(long, value_name = "KINDS", value_enum, default_value_t, requires = "workers")]
+    pub worker_kinds: WorkerKinds,
+    /// How to reach the broker.
+    #[command(flatten)]
+    pub broker: BrokerArgs,
     /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,

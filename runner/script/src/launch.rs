@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use dc0_core::durable;
+use dc0_fleet::{NatsFleet, redacted};
 
 use crate::args::ScriptArgs;
 use crate::engine::EngineHooks;
@@ -34,7 +35,7 @@ pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
     match run(args, options, process, &sources) {
         Ok(()) => Exit::Done,
         Err(failure) if failure.exit == Exit::Interrupted => {
-            let command: Vec<String> = std::env::args().map(|argument| quoted(&argument)).collect();
+            let command: Vec<String> = std::env::args().map(|argument| quoted(&shown(&argument))).collect();
             let message = "stopped; everything finished is kept. To continue, give the same command again:";
             process.console.note(&format!(
                 "{message}
@@ -53,6 +54,12 @@ pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
             failure.exit
         }
     }
+}
+
+/// An argument of a command line without the credentials of a broker.
+fn shown(argument: &str) -> String {
+    let is_address = ["nats://", "tls://"].iter().any(|scheme| argument.contains(scheme));
+    if is_address { redacted(argument) } else { argument.to_owned() }
 }
 
 /// An argument of a command line, quoted for a shell.
@@ -84,7 +91,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
         return check(args, process, sources, path, &text);
     }
     let declaration = Arc::new(Declaration::new(overrides(args, process)?));
-    let host = runner(args, process, script_record(path, &text), &declaration).with_imports(sources, path);
+    let host = runner(args, process, script_record(path, &text), &declaration)?.with_imports(sources, path);
     let script_run = ScriptRun { path, folder: None, text: &text, host: Arc::new(host), declaration };
     let table = script_run.run(surroundings(process, sources, args))?;
     if let Some(table) = table {
@@ -165,6 +172,7 @@ fn run_options(args: &ScriptArgs) -> RunOptions {
         device: args.run.device.clone(),
         threads: args.run.threads,
         lanes: args.run.lanes,
+        fleet: None,
         starts_programs: true,
     }
 }
@@ -174,9 +182,14 @@ fn runner(
     process: &Process,
     script: ScriptRecord,
     declaration: &Arc<Declaration>,
-) -> Runner {
+) -> Result<Runner, Failure> {
     let Process { console, interrupt, log_file } = process.clone();
-    Runner::new(run_options(args), script, Arc::clone(declaration), console, interrupt, log_file)
+    let mut options = run_options(args);
+    if let Some(url) = &args.run.workers {
+        let fleet = NatsFleet::connect(url, &args.run.broker, args.run.worker_kinds, &console);
+        options.fleet = Some(Arc::new(fleet.map_err(|error| Failure::from(&error))?));
+    }
+    Ok(Runner::new(options, script, Arc::clone(declaration), console, interrupt, log_file))
 }
 
 fn script_record(path: &Path, text: &str) -> ScriptRecord {

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dc0_core::event::Cancelled;
+use dc0_core::event::{Cancelled, Observer};
+use dc0_core::selfplay::Shard;
 
 use crate::error::StepError;
+use crate::executor::{Fleet, Order, Reply, ReplyTable, ShardWork, Unaccepted};
 use crate::memory::Machine;
 use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
@@ -24,6 +26,8 @@ pub struct StepContext {
     pub threads: u32,
     /// Threads that play games or search.
     pub lanes: u32,
+    /// The workers that do shards; `None` to do them in this process.
+    pub fleet: Option<Arc<dyn Fleet>>,
     /// Time and rates of the last step done.
     pub closing: Mutex<String>,
 }
@@ -52,5 +56,49 @@ impl StepContext {
     pub(crate) fn progress(&self, workspace: &StepWorkspace, label: &str, amount: Amount) -> StepProgress {
         let path = workspace.scratch(progress::FILE);
         StepProgress::new(&self.console, &self.interrupt, label, Some(path), amount, Some(&workspace.meter))
+    }
+
+    /// Does the shards of a step, here or by other processes.
+    pub(crate) fn do_shards<W: ShardWork>(
+        &self,
+        work: &W,
+        shards: &[Shard],
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let fleet = self.fleet.as_ref().filter(|_| !shards.is_empty());
+        let stays = fleet.and_then(|_| work.stays_here());
+        if let Some(reason) = stays {
+            log::warn!("{reason}, so this step is done here and not by the workers");
+        }
+        let (None, Some(fleet)) = (stays, fleet) else {
+            let keep = |shard, found| {
+                let files = work.store(shard, &found)?;
+                work.finish(shard, found, files)
+            };
+            return work.play(shards, self.lanes, &keep, observer);
+        };
+        let accept = |shard, reply: Reply| {
+            let sent: Vec<String> = reply.tables.iter().map(ReplyTable::digest).collect();
+            let found = work.read(shard, reply)?;
+            let files = work.store(shard, &found).map_err(Unaccepted::Failed)?;
+            // Equal rows and provenance give equal bytes, so this compares the provenance, and whatever else a file may hold.
+            let written = files.iter().map(|file| &file.blake3);
+            if !written.eq(&sent) {
+                let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+                let names = names.join(" and ");
+                let cause = format!("its files have the rows of {names}, but not the same bytes");
+                return Err(Unaccepted::Refused(cause));
+            }
+            work.report(&found, observer);
+            work.finish(shard, found, files).map_err(Unaccepted::Failed)
+        };
+        let task = |shard| work.task(shard);
+        let job = work.job()?;
+        fleet.run(&Order { folder: work.folder(), job: &job, shards, task: &task, accept: &accept, observer })
+    }
+
+    /// Whether processes take part that may round differently.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.fleet.as_ref().is_some_and(|fleet| fleet.is_mixed())
     }
 }

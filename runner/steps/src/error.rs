@@ -24,6 +24,45 @@ use dc0_process::fault::Fault;
 use dc0_process::format::counted;
 use dc0_runs::RunError;
 
+/// Workers could not do a step's shards.
+#[derive(Debug, Error)]
+pub enum FleetError {
+    /// The broker cannot be used.
+    #[error("the broker at {address} {problem}")]
+    Broker {
+        /// Its address, without credentials.
+        address: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// No worker could do a shard.
+    #[error(
+        "no worker could do shard {shard}: {cause}; fix that, or see the workers' logs, and give the same command again"
+    )]
+    Failed {
+        /// The shard's number.
+        shard: u32,
+        /// What the worker that tried it last says.
+        cause: String,
+    },
+    /// What workers sent back for a shard was wrong again and again.
+    #[error(
+        "what {} workers sent back for shard {shard} was wrong; the last was {worker}, because {cause}; stop the workers that are \
+         put aside, and give the same command again",
+        attempts
+    )]
+    Refused {
+        /// The shard's number.
+        shard: u32,
+        /// Replies that were refused.
+        attempts: u32,
+        /// The last worker.
+        worker: String,
+        /// What was wrong.
+        cause: String,
+    },
+}
+
 /// A step ended early. Its finished parts are kept, and the same command resumes from there.
 #[derive(Debug, Error)]
 pub enum StepError {
@@ -138,6 +177,9 @@ pub enum StepError {
     /// A net that is too large for this machine.
     #[error(transparent)]
     Memory(#[from] TooLittleMemory),
+    /// The workers, or the broker between them and this process.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
     /// The user asked to stop between two stages.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

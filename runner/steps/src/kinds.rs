@@ -11,7 +11,7 @@ mod search;
 mod self_play;
 mod train;
 
-pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator};
+pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator, opening_book};
 pub use import::sources as import_sources;
 pub use network::summary_members;
 pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
@@ -19,7 +19,11 @@ pub use train::STATE as TRAINING_STATE;
 
 use dc0_core::import::{Lc0Params, PgnParams};
 
+use crate::executor::RemoteKind;
 use crate::step::{Kind, KindOf};
+
+/// The kinds whose shards workers do.
+pub static REMOTE_KINDS: &[RemoteKind] = &[self_play::REMOTE, reanalyze::REMOTE, arena::REMOTE];
 
 /// The kinds, in the order of the reference.
 pub static KINDS: &[&dyn Kind] = &[

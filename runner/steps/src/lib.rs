@@ -9,6 +9,7 @@ mod context;
 mod datasets;
 mod error;
 mod estimate;
+pub mod executor;
 mod files;
 pub mod handles;
 pub mod host;
@@ -33,7 +34,7 @@ pub mod usage;
 
 pub use assumption::Assumption;
 pub use context::StepContext;
-pub use error::StepError;
+pub use error::{FleetError, StepError};
 pub use estimate::{Estimate, Work};
 pub use inspection::inspection_value;
 pub use memory::{Machine, Memory, TooLittleMemory};

@@ -9,6 +9,7 @@ use dc0_core::params::Value;
 
 use super::context::StepContext;
 use super::open::Open;
+use crate::executor::Fleet;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::lines;
 use dc0_backend::{Backend, BackendRequest, Choice, Evaluators, Workload, cores, lanes_on};
@@ -41,6 +42,8 @@ pub struct RunOptions {
     pub threads: Option<u32>,
     /// Threads that play games or search.
     pub lanes: Option<u32>,
+    /// The workers that do shards; `None` to do them in this process.
+    pub fleet: Option<Arc<dyn Fleet>>,
     /// Whether a plan starts the programs that are to play, to learn their names and to check their options. Editors plan at every
     /// change, so theirs do not.
     pub starts_programs: bool,
@@ -292,6 +295,7 @@ impl Runner {
             threads: environment.threads,
             lanes: self.options.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names())),
             evaluators,
+            fleet: self.options.fleet.clone(),
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;

@@ -21,7 +21,9 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
-use dc0_steps::kinds::{ARCHIVE, Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, play_shard};
+use dc0_steps::kinds::{
+    ARCHIVE, Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, opening_book, play_shard,
+};
 use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
 
@@ -253,7 +255,9 @@ fn recompute_match(
         (None, Some(baseline)) => Ok(MatchPlayer::Baseline(baseline)),
         (None, None) => Err(ReplayError::UnknownPlayer { step: step.name(), name: names[player].clone() }),
     };
-    let setup = MatchSetup { params: &params, seed, players: [player(0)?, player(1)?], evaluators };
+    let book = opening_book(&params)?;
+    let players = [player(0)?, player(1)?];
+    let setup = MatchSetup { params: &params, seed, players, book: book.as_ref(), evaluators };
     let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);

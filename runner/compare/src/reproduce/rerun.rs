@@ -84,6 +84,7 @@ fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> RunOpt
         device: Some(stage.environment.device.clone()),
         threads: Some(stage.environment.threads),
         lanes: args.lanes,
+        fleet: None,
         starts_programs: true,
     }
 }

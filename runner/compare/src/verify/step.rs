@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dc0_core::arena;
-use dc0_core::board::{Ending, Game, Reason, Rules};
+use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
@@ -99,11 +99,7 @@ impl Reader<'_> {
     /// Games of self-play, or copies of games with new targets: these ended by the ply cap of the step that played them, or come from
     /// outside, if no net played.
     fn self_play(&mut self, are_copies: bool) {
-        let (own_rules, mut stats) = (self.rules(), SelfPlayStats::default());
-        let rules = |row: &GameRow| {
-            let is_capped = are_copies && row.reason == Ending::Rules(Reason::PlyCap);
-            if is_capped { Rules { max_plies: row.moves.len() as u32 } } else { own_rules }
-        };
+        let (rules, mut stats) = (self.rules(), SelfPlayStats::default());
         let files = self.manifest().files.clone();
         for shard in ShardFiles::of_iteration(&files) {
             let games: Vec<GameRow> = self.table(shard.games);
@@ -112,11 +108,10 @@ impl Reader<'_> {
             for row in &games {
                 let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
                 rest = others;
-                let is_from_outside = are_copies && row.network.is_empty();
-                let fault = if is_from_outside {
-                    legality::outside_game_fault(row, own)
+                let fault = if are_copies {
+                    legality::reanalyzed_fault(row, own)
                 } else {
-                    legality::self_play_fault(row, own, &rules(row))
+                    legality::self_play_fault(row, own, &rules)
                 };
                 if let Some(fault) = fault {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));

@@ -1,5 +1,7 @@
 //! The step that plays a match. Shards are stored in the step's work folder, and merged into one table at the end.
 
+mod remote;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,7 +23,7 @@ use dc0_core::network::{Evaluator, Tower};
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
-use dc0_core::store::{MatchGameRow, read_entry, write_table};
+use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_table};
 use dc0_opponents::{Opponent, alphabeta_with};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -30,8 +32,11 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{
-    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, most_evaluations,
+    self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, flops, most_evaluations,
     sequential_evaluations,
+};
+use crate::executor::{
+    Described, Job, JobPlayer, Keep, Reply, ShardWork, Sources, Task, Unaccepted, step_provenance,
 };
 use crate::files;
 use crate::handles::{MatchResult, MatchResultFields, Network, Player, ProgramPlayer};
@@ -41,6 +46,11 @@ use crate::past_networks::PastNetworks;
 use crate::progress::{Amount, StepProgress};
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
+
+pub(super) use remote::REMOTE;
+
+/// The book's name among the inputs.
+const OPENINGS: &str = "openings";
 
 /// The two players.
 pub struct Arena {
@@ -154,8 +164,8 @@ impl Step for Arena {
         for search in std::iter::once(&params.search).chain(own.into_iter().flatten()) {
             inputs.extend(files::tablebases(search)?);
         }
-        if let Some(book) = book(params)? {
-            inputs.push(Input { name: "openings".to_owned(), digest: book.digest().to_owned() });
+        if let Some(book) = opening_book(params)? {
+            inputs.push(Input { name: OPENINGS.to_owned(), digest: book.digest().to_owned() });
         }
         if let Some(tables) = deciding_tables(params)? {
             inputs.push(Input { name: "adjudication".to_owned(), digest: tables.digest() });
@@ -183,28 +193,23 @@ impl Step for Arena {
         let amount = Amount { unit: "games", done, total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
         let names = self.players.each_ref().map(Player::row_name);
-        let player = |number: usize| match (&self.players[number], &nets[number]) {
-            (Player::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
-            (Player::Program(program), _) => MatchPlayer::Program(program),
-            (Player::Network { .. }, net) => {
-                let net = net.as_ref().expect("the net of a network is loaded");
-                MatchPlayer::Network { name: &names[number], net }
-            }
-        };
-        let evaluators = &context.evaluators;
-        let setup = MatchSetup { params, seed: workspace.seed, players: [player(0), player(1)], evaluators };
-        let evaluators_per_lane = nets.iter().flatten().count() as u32;
-        let measured = |evaluator, net: &Checkpoint| {
-            metered(evaluator, &workspace.meter, evaluators_per_lane, &net.spec)
-        };
         let standing = Standing::new(params, finished);
-        let keep = |shard: Shard, result: MatchShard| {
-            let part = keep(workspace, shard, &result)?;
-            Ok(standing.add(shard.index, part, &progress))
-        };
         workspace.meter.set_lanes(context.lanes);
         if !standing.is_decided() {
-            setup.play(&rest, context.lanes, &measured, &keep, &progress)?;
+            let present: Vec<&Checkpoint> = nets.iter().flatten().collect();
+            let work = Work {
+                step: self,
+                params,
+                workspace,
+                context,
+                provenance: step_provenance(workspace, &present, context.is_mixed(), []),
+                nets: &nets,
+                names: &names,
+                book: opening_book(params)?,
+                standing: &standing,
+                progress: &progress,
+            };
+            context.do_shards(&work, &rest, &progress)?;
         }
         context.close(&progress);
         self.product(params, workspace, &names)
@@ -359,7 +364,14 @@ impl Arena {
         let plan = ShardPlan { count: params.games, shard, game_slots: shard, lanes };
         let pace = plan.pace(sequential, batches, evaluations as f64, total_flops);
         let bytes = TABLE_BYTES + games as f64 * GAME_BYTES;
-        let work = Work { games, positions, evaluations, flops: total_flops, bytes, ..Work::default() };
+        let work = estimate::Work {
+            games,
+            positions,
+            evaluations,
+            flops: total_flops,
+            bytes,
+            ..estimate::Work::default()
+        };
         Estimate { work, pace }
     }
 }
@@ -406,6 +418,8 @@ pub struct MatchSetup<'a> {
     pub seed: Seed,
     /// The players.
     pub players: [MatchPlayer<'a>; 2],
+    /// The book of openings; [`opening_book`] reads it.
+    pub book: Option<&'a Book>,
     /// Makes the nets' evaluators.
     pub evaluators: &'a Evaluators,
 }
@@ -439,7 +453,16 @@ impl MatchSetup<'_> {
         keep: &KeepMatchShard<'_>,
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
-        let Self { params, seed, players, evaluators } = *self;
+        self.with_match(wrap, |job| Ok(arena::play(job, shards, lanes, keep, observer)?))
+    }
+
+    /// Passes on the match with all that its players need.
+    pub(super) fn with_match<T>(
+        &self,
+        wrap: &WrapEvaluator<'_>,
+        action: impl FnOnce(&Match<'_>) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
+        let Self { params, seed, players, book, evaluators } = *self;
         let precisions = [params.first.precision, params.second.precision];
         let make = |player: usize| {
             let MatchPlayer::Network { net, .. } = players[player] else {
@@ -496,15 +519,13 @@ impl MatchSetup<'_> {
                 },
             },
         };
-        let (book, deciding) = (book(params)?, deciding_tables(params)?);
-        let players = [player(0), player(1)];
-        let job = Match { params, seed, players, book: book.as_ref(), tables: deciding.as_ref() };
-        Ok(arena::play(&job, shards, lanes, keep, observer)?)
+        let deciding = deciding_tables(params)?;
+        action(&Match { params, seed, players: [player(0), player(1)], book, tables: deciding.as_ref() })
     }
 }
 
 /// The book of openings, which has enough of them.
-fn book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
+pub fn opening_book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
     let Some(BookParams { file, plies, repeat }) = &params.openings else { return Ok(None) };
     let book = files::book(file, *plies)?;
     let pairs = params.games as usize / 2;
@@ -520,15 +541,123 @@ fn deciding_tables(params: &ArenaParams) -> Result<Option<Tablebase>, TablebaseE
     params.adjudication.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
 }
 
-/// Stores a finished shard, and returns its figures.
-fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<Part, StepError> {
-    let path = format!("steps/work/{}/shard-{:05}.parquet", workspace.identity.short(), shard.index);
-    let file = write_table(workspace.folder.root(), &path, &result.rows, &files::provenance(workspace, []))?;
-    let half_points =
-        arena::pair_points(&result.rows).into_iter().map(|points| (2.0 * points) as u8).collect();
-    let part = Part { games: shard.games.into(), evaluations: result.evaluations, half_points };
-    workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part: part.clone() })?;
-    Ok(part)
+/// The shards of a match.
+struct Work<'a> {
+    step: &'a Arena,
+    params: &'a ArenaParams,
+    workspace: &'a StepWorkspace,
+    context: &'a StepContext,
+    /// That of the step's tables.
+    provenance: Provenance,
+    nets: &'a [Option<Checkpoint>],
+    names: &'a [String; 2],
+    book: Option<Book>,
+    standing: &'a Standing<'a>,
+    progress: &'a StepProgress,
+}
+
+impl Work<'_> {
+    fn player(&self, number: usize) -> MatchPlayer<'_> {
+        match (&self.step.players[number], &self.nets[number]) {
+            (Player::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
+            (Player::Program(program), _) => MatchPlayer::Program(program),
+            (Player::Network { .. }, net) => {
+                let net = net.as_ref().expect("the net of a network is loaded");
+                MatchPlayer::Network { name: &self.names[number], net }
+            }
+        }
+    }
+}
+
+impl ShardWork for Work<'_> {
+    type Found = MatchShard;
+
+    fn play(
+        &self,
+        shards: &[Shard],
+        lanes: u32,
+        keep: &Keep<'_, MatchShard>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let setup = MatchSetup {
+            params: self.params,
+            seed: self.workspace.seed,
+            players: [self.player(0), self.player(1)],
+            book: self.book.as_ref(),
+            evaluators: &self.context.evaluators,
+        };
+        let per_lane = self.nets.iter().flatten().count() as u32;
+        let measured =
+            |evaluator, net: &Checkpoint| metered(evaluator, &self.workspace.meter, per_lane, &net.spec);
+        let keep = |shard, result| keep(shard, result).map_err(Into::into);
+        setup.play(shards, lanes, &measured, &keep, observer)
+    }
+
+    fn folder(&self) -> &Path {
+        self.workspace.folder.root()
+    }
+
+    fn stays_here(&self) -> Option<&'static str> {
+        let searches = [self.params.search_of(0), self.params.search_of(1)];
+        if self.step.lineup().has_program {
+            return Some("workers start no other programs");
+        }
+        (searches.iter().any(|search| search.tablebases.is_some())
+            || self.params.adjudication.tablebases.is_some())
+        .then_some("workers have no tablebases")
+    }
+
+    fn job(&self) -> Result<Described<Job>, StepError> {
+        let Self { step, params, workspace, context, .. } = *self;
+        let nets: Vec<&Checkpoint> = self.nets.iter().flatten().collect();
+        let kind = (Arena::KIND, Arena::VERSION);
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone());
+        for (player, name) in step.players.iter().zip(self.names) {
+            match player.network() {
+                Some(network) => job.add_net(workspace, name, network)?,
+                None => job.of.players.push(JobPlayer { name: name.clone(), net: None }),
+            }
+        }
+        if let Some(BookParams { file, .. }) = &params.openings {
+            let book = job.name_file(OPENINGS, Path::new(file))?;
+            job.of.files.push(book);
+        }
+        Ok(job)
+    }
+
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
+        Ok(Described { of: Task::of(shard), sources: Sources::new() })
+    }
+
+    fn read(&self, shard: Shard, reply: Reply) -> Result<MatchShard, Unaccepted> {
+        let Self { params, workspace, names, .. } = *self;
+        let expected = remote::Expected { params, seed: workspace.seed, names, book: self.book.as_ref() };
+        expected.read(shard, reply).map_err(Unaccepted::Refused)
+    }
+
+    fn store(&self, shard: Shard, found: &MatchShard) -> Result<Vec<FileEntry>, StepError> {
+        let path = format!("steps/work/{}/shard-{:05}.parquet", self.workspace.identity.short(), shard.index);
+        Ok(vec![write_table(self.workspace.folder.root(), &path, &found.rows, &self.provenance)?])
+    }
+
+    fn finish(
+        &self,
+        shard: Shard,
+        found: MatchShard,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError> {
+        let half_points =
+            arena::pair_points(&found.rows).into_iter().map(|points| (2.0 * points) as u8).collect();
+        let part = Part { games: shard.games.into(), evaluations: found.evaluations, half_points };
+        self.workspace.keep_shard(shard.index, &ShardNote { files, part: part.clone() })?;
+        Ok(self.standing.add(shard.index, part, self.progress))
+    }
+
+    fn report(&self, found: &MatchShard, observer: &dyn Observer) {
+        observer.event(Event::Work { unit: "evaluations", amount: found.evaluations });
+        observer.event(Event::Work { unit: "games", amount: found.rows.len() as u64 });
+    }
 }
 
 /// The finished shards of a match that is under way, for its sequential test and for progress.

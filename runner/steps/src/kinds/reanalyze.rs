@@ -1,14 +1,19 @@
 //! The step that searches the positions of stored games again, and stores the games with the new targets.
 
+mod remote;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
 use dc0_core::selfplay::{
-    GameRow, PositionRow, ReanalysisJob, ReanalysisParams, SelfPlayStats, Shard, lanes,
+    GameRow, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, SelfPlayStats, Shard, lanes,
 };
-use dc0_core::store::{ShardFiles, read_entry, write_table};
+use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -17,15 +22,21 @@ use serde::{Deserialize, Serialize};
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, number};
+use crate::estimate::{self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, flops, most_evaluations, number};
+use crate::executor::{
+    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
+};
 use crate::files;
 use crate::handles::{Games, GamesFields, Network, Window, short_digest};
+use crate::kinds::self_play::report;
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
+
+pub(super) use remote::REMOTE;
 
 /// The net that searches, and the games whose positions it searches.
 pub(crate) struct Reanalysis {
@@ -96,36 +107,11 @@ impl Step for Reanalysis {
         let amount = Amount { unit: "games", done, total: self.games().into() };
         let label = format!("reanalysis by {}", self.network.name());
         let progress = context.progress(workspace, &label, amount);
-        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         workspace.meter.set_lanes(context.lanes);
-        let tables = params.search.open_tablebases()?;
-        let job = ReanalysisJob {
-            params,
-            seed: workspace.seed,
-            make_evaluator: &make_evaluator,
-            tables: tables.as_ref(),
-        };
-        lanes::run::<_, _, StepError>(
-            &rest,
-            context.lanes,
-            &|| Ok(job.evaluator()?),
-            &|evaluator, shard| {
-                let (games, positions) = self.read(workspace, shard)?;
-                Ok(job.shard(games, positions, evaluator, &progress)?)
-            },
-            &|shard, found| {
-                let provenance =
-                    [("network", short_digest(&self.network.0.digest)), ("shard", &shard.index.to_string())];
-                let provenance = files::provenance(workspace, provenance);
-                let root = workspace.folder.root();
-                let path = |table| workspace.part(table, shard.index);
-                let games = write_table(root, &path("games"), &found.shard.games, &provenance)?;
-                let positions = write_table(root, &path("positions"), &found.shard.positions, &provenance)?;
-                let part = Part { stats: found.shard.stats, searched: found.searched };
-                workspace.keep_shard(shard.index, &ShardNote { files: vec![games, positions], part })?;
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
+        let network = short_digest(&self.network.0.digest);
+        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
+        let work = Work { step: self, params, workspace, context, net: &net, provenance };
+        context.do_shards(&work, &rest, &progress)?;
         context.close(&progress);
         product(workspace, shards.len() as u32)
     }
@@ -185,7 +171,8 @@ impl Step for Reanalysis {
         let rows = most_evaluations(params.search.leaf_batch.into(), &params.search);
         let sequential = evaluations as f64 / left.max(1) as f64 / rows as f64;
         let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
-        let work = Work { games: left, positions, evaluations, flops, bytes, ..Work::default() };
+        let work =
+            estimate::Work { games: left, positions, evaluations, flops, bytes, ..estimate::Work::default() };
         Estimate { work, pace }
     }
 
@@ -226,25 +213,21 @@ impl Reanalysis {
         workspace: &StepWorkspace,
         shard: Shard,
     ) -> Result<(Vec<GameRow>, Vec<PositionRow>), StepError> {
+        let (part, root) = self.part(workspace, shard);
+        let mut games: Vec<GameRow> = read_entry(root, part.games)?;
+        let mut positions: Vec<PositionRow> = read_entry(root, part.positions)?;
+        renumber(shard, &mut games, &mut positions)
+            .map_err(|game| StepError::StrayPosition { file: part.positions.path.clone(), game })?;
+        Ok((games, positions))
+    }
+
+    /// The files of a shard, and the folder that their paths are relative to.
+    fn part<'a>(&'a self, workspace: &'a StepWorkspace, shard: Shard) -> (ShardFiles<'a>, &'a Path) {
         let of = |games: &Games| ShardFiles::of_iteration(&games.0.files).count();
         let mut before = shard.index as usize;
         for games in self.window.games() {
             if let Some(part) = ShardFiles::of_iteration(&games.0.files).nth(before) {
-                let root = games.root(workspace.folder.root());
-                let mut rows: Vec<GameRow> = read_entry(root, part.games)?;
-                let mut positions: Vec<PositionRow> = read_entry(root, part.positions)?;
-                let mut numbers = HashMap::new();
-                for (row, number) in rows.iter_mut().zip(shard.game_numbers()) {
-                    numbers.insert(row.game, number);
-                    row.game = number;
-                }
-                for row in &mut positions {
-                    row.game = numbers.get(&row.game).copied().ok_or(StepError::StrayPosition {
-                        file: part.positions.path.clone(),
-                        game: row.game,
-                    })?;
-                }
-                return Ok((rows, positions));
+                return (part, games.root(workspace.folder.root()));
             }
             before -= of(games);
         }
@@ -270,6 +253,120 @@ impl Reanalysis {
             ..SelfPlayStats::default()
         };
         summary(&stats, searched)
+    }
+}
+
+/// Numbers the games of a file, and with them their positions, as a shard does; the error is a game of a position that is not there.
+fn renumber(shard: Shard, games: &mut [GameRow], positions: &mut [PositionRow]) -> Result<(), u32> {
+    let mut numbers = HashMap::new();
+    for (row, number) in games.iter_mut().zip(shard.game_numbers()) {
+        numbers.insert(row.game, number);
+        row.game = number;
+    }
+    for row in positions {
+        row.game = numbers.get(&row.game).copied().ok_or(row.game)?;
+    }
+    Ok(())
+}
+
+/// The shards of a reanalysis.
+struct Work<'a> {
+    step: &'a Reanalysis,
+    params: &'a ReanalysisParams,
+    workspace: &'a StepWorkspace,
+    context: &'a StepContext,
+    net: &'a Checkpoint,
+    /// That of the step's tables.
+    provenance: Provenance,
+}
+
+impl ShardWork for Work<'_> {
+    type Found = Reanalyzed;
+
+    fn play(
+        &self,
+        shards: &[Shard],
+        lanes: u32,
+        keep: &Keep<'_, Reanalyzed>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let (context, meter) = (self.context, &self.workspace.meter);
+        let make_evaluator = || Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec));
+        let tables = self.params.search.open_tablebases()?;
+        let job = ReanalysisJob {
+            params: self.params,
+            seed: self.workspace.seed,
+            make_evaluator: &make_evaluator,
+            tables: tables.as_ref(),
+        };
+        lanes::run::<_, _, StepError>(
+            shards,
+            lanes,
+            &|| Ok(job.evaluator()?),
+            &|evaluator, shard| {
+                let (games, positions) = self.step.read(self.workspace, shard)?;
+                Ok(job.shard(games, positions, evaluator, observer)?)
+            },
+            keep,
+        )
+    }
+
+    fn folder(&self) -> &Path {
+        self.workspace.folder.root()
+    }
+
+    fn stays_here(&self) -> Option<&'static str> {
+        self.params.search.tablebases.as_ref().map(|_| "workers have no tablebases")
+    }
+
+    fn job(&self) -> Result<Described<Job>, StepError> {
+        let Self { step, params, workspace, context, net, .. } = *self;
+        let kind = (Reanalysis::KIND, Reanalysis::VERSION);
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
+        Ok(job)
+    }
+
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
+        let mut task = Described { of: Task::of(shard), sources: Sources::new() };
+        let (part, root) = self.step.part(self.workspace, shard);
+        for entry in [part.games, part.positions] {
+            let file = task.name(entry.path.clone(), root.join(&entry.path), entry.bytes, &entry.blake3);
+            task.of.files.push(file);
+        }
+        Ok(task)
+    }
+
+    fn read(&self, shard: Shard, reply: Reply) -> Result<Reanalyzed, Unaccepted> {
+        let (games, positions) = self.step.read(self.workspace, shard).map_err(Unaccepted::Failed)?;
+        remote::read(reply, &games, &positions).map_err(Unaccepted::Refused)
+    }
+
+    fn store(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<FileEntry>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        let root = self.workspace.folder.root();
+        let path = |table| self.workspace.part(table, shard.index);
+        let games = write_table(root, &path("games"), &found.shard.games, &provenance)?;
+        let positions = write_table(root, &path("positions"), &found.shard.positions, &provenance)?;
+        Ok(vec![games, positions])
+    }
+
+    fn finish(
+        &self,
+        shard: Shard,
+        found: Reanalyzed,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError> {
+        let part = Part { stats: found.shard.stats, searched: found.searched };
+        self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The positions are not new.
+    fn report(&self, found: &Reanalyzed, observer: &dyn Observer) {
+        let stats = SelfPlayStats { positions: 0, ..found.shard.stats.clone() };
+        report(&stats, observer);
     }
 }
 

@@ -1,11 +1,15 @@
 //! The step that plays games of a net against itself, with one games file and one positions file per shard.
 
+mod remote;
+
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_backend::Evaluators;
 use dc0_core::board::Game;
 use dc0_core::book::Book;
-use dc0_core::event::Observer;
+use dc0_core::event::{Event, Observer};
 use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
@@ -15,7 +19,7 @@ use dc0_core::selfplay::{
     self, AlphaBetaJob, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams,
     SelfPlaySearch, SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
 };
-use dc0_core::store::{ShardFiles, read_entry, write_table};
+use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{
@@ -26,7 +30,10 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{
-    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, most_evaluations, number,
+    self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, flops, most_evaluations, number,
+};
+use crate::executor::{
+    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
 };
 use crate::files;
 use crate::handles::{Games, GamesFields, Network, Window, short_digest};
@@ -37,6 +44,8 @@ use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
+pub(super) use remote::{REMOTE, stats_fault};
+
 /// An evaluation of alpha-beta takes this share of the time of one of a tree search, besides the net's: the positions that are searched
 /// for it take 2.5 µs, against 13.6 µs. Measured.
 const ALPHABETA_ITEM: f64 = 0.2;
@@ -46,6 +55,9 @@ const NODES_PER_EVALUATION: u64 = 2;
 
 /// Precedes the name of a shard of the archive among the inputs.
 pub const ARCHIVE: &str = "archive ";
+
+/// The book's name among the inputs.
+const OPENINGS: &str = "openings";
 
 /// The net that plays, and the games whose positions games start from.
 pub struct SelfPlay {
@@ -124,7 +136,7 @@ impl Step for SelfPlay {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
         inputs.extend(params.search.open_tablebases()?.as_ref().map(files::tablebases_input));
         if let Some(book) = starts(params)? {
-            inputs.push(Input { name: "openings".to_owned(), digest: book.digest().to_owned() });
+            inputs.push(Input { name: OPENINGS.to_owned(), digest: book.digest().to_owned() });
         }
         for part in self.archive.iter().flat_map(Window::parts) {
             inputs
@@ -148,30 +160,13 @@ impl Step for SelfPlay {
         let label = format!("self-play of {}", self.network.name());
         let amount = Amount { unit: "games", done, total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
-        let name = short_digest(&self.network.0.digest);
-        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         workspace.meter.set_lanes(context.lanes);
-        let tables = params.search.open_tablebases()?;
         let openings = Openings { book: starts(params)?, archive: self.archive(&workspace.folder)? };
-        let job = SelfPlayJob {
-            params,
-            seed: workspace.seed,
-            network: name,
-            make_evaluator: &make_evaluator,
-            tables: tables.as_ref(),
-            openings: Some(&openings),
-        };
-        let is_alone = params.search.searcher() == SearcherKind::AlphaBeta;
-        let flops = flops(&self.network);
-        let keep = |shard, result: ShardResult| {
-            let evaluations = result.stats.evaluations;
-            keep(workspace, name, shard, result)?;
-            if is_alone {
-                workspace.meter.evaluated_alone(evaluations, evaluations as f64 * flops);
-            }
-            Ok(())
-        };
-        play(&job, &net, &rest, context.lanes, &keep, &progress)?;
+        let network = short_digest(&self.network.0.digest);
+        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
+        let work =
+            Work { step: self, params, workspace, context, net: &net, openings: &openings, provenance };
+        context.do_shards(&work, &rest, &progress)?;
         context.close(&progress);
         product(workspace, shards.len() as u32)
     }
@@ -235,7 +230,7 @@ impl Step for SelfPlay {
             }
             SelfPlaySearch::AlphaBeta(_) => plan.pace(0.0, 1.0, ALPHABETA_ITEM * evaluations as f64, 0.0),
         };
-        let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
+        let work = estimate::Work { games, positions, evaluations, flops, bytes, ..Default::default() };
         Estimate { work, pace }
     }
 
@@ -271,12 +266,17 @@ impl SelfPlay {
 /// The book of openings.
 pub fn starts(params: &SelfPlayParams) -> Result<Option<Book>, StepError> {
     let Some(StartParams { file, plies, .. }) = &params.openings else { return Ok(None) };
-    let book = files::book(file, *plies)?;
+    check_length(files::book(file, *plies)?, params).map(Some)
+}
+
+/// An error if a book's openings leave no moves to play.
+fn check_length(book: Book, params: &SelfPlayParams) -> Result<Book, StepError> {
     let longest = book.openings().iter().map(Game::ply).max().unwrap_or(0);
     if longest as u32 + params.opening_plies < params.max_plies {
-        return Ok(Some(book));
+        return Ok(book);
     }
-    Err(StepError::LongOpenings { file: file.clone(), plies: longest, max_plies: params.max_plies })
+    let file = params.openings.as_ref().map(|start| start.file.clone()).unwrap_or_default();
+    Err(StepError::LongOpenings { file, plies: longest, max_plies: params.max_plies })
 }
 
 /// The mock result: games as they might end.
@@ -360,31 +360,152 @@ pub fn play_shard(
         tables,
         openings: Some(&openings),
     };
+    play_one(&job, net, shard, observer)
+}
+
+/// Plays one shard on one lane.
+fn play_one(
+    job: &SelfPlayJob<'_>,
+    net: &Checkpoint,
+    shard: Shard,
+    observer: &dyn Observer,
+) -> Result<ShardResult, StepError> {
     let finished = Mutex::new(None);
     let keep = |_, result| {
         *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         Ok(())
     };
-    play(&job, net, &[shard], 1, &keep, observer)?;
+    play(job, net, &[shard], 1, &keep, observer)?;
     let result = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(result.expect("a shard that was played to its end was kept"))
 }
 
-/// Stores a finished shard: first its tables, then the note that marks it as finished.
-fn keep(
-    workspace: &StepWorkspace,
-    network: &str,
-    shard: Shard,
-    result: ShardResult,
-) -> Result<(), StepError> {
-    let number = shard.index.to_string();
-    let provenance = files::provenance(workspace, [("network", network), ("shard", &number)]);
-    let root = workspace.folder.root();
-    let games = write_table(root, &workspace.part("games", shard.index), &result.games, &provenance)?;
-    let positions =
-        write_table(root, &workspace.part("positions", shard.index), &result.positions, &provenance)?;
-    let note = ShardNote { files: vec![games, positions], part: result.stats };
-    Ok(workspace.keep_shard(shard.index, &note)?)
+/// The shards of an iteration.
+struct Work<'a> {
+    step: &'a SelfPlay,
+    params: &'a SelfPlayParams,
+    workspace: &'a StepWorkspace,
+    context: &'a StepContext,
+    net: &'a Checkpoint,
+    openings: &'a Openings,
+    /// That of the step's tables.
+    provenance: Provenance,
+}
+
+impl Work<'_> {
+    /// The net's name in rows.
+    fn network(&self) -> &str {
+        short_digest(&self.step.network.0.digest)
+    }
+}
+
+impl ShardWork for Work<'_> {
+    type Found = ShardResult;
+
+    fn play(
+        &self,
+        shards: &[Shard],
+        lanes: u32,
+        keep: &Keep<'_, ShardResult>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let (context, meter) = (self.context, &self.workspace.meter);
+        let make_evaluator = || Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec));
+        let tables = self.params.search.open_tablebases()?;
+        let job = SelfPlayJob {
+            params: self.params,
+            seed: self.workspace.seed,
+            network: self.network(),
+            make_evaluator: &make_evaluator,
+            tables: tables.as_ref(),
+            openings: Some(self.openings),
+        };
+        let is_alone = self.params.search.searcher() == SearcherKind::AlphaBeta;
+        let flops = flops(&self.step.network);
+        let keep = |shard, result: ShardResult| {
+            let evaluations = result.stats.evaluations;
+            // No result of self-play ends its step.
+            let _ = keep(shard, result)?;
+            if is_alone {
+                meter.evaluated_alone(evaluations, evaluations as f64 * flops);
+            }
+            Ok(())
+        };
+        play(&job, self.net, shards, lanes, &keep, observer)
+    }
+
+    fn folder(&self) -> &Path {
+        self.workspace.folder.root()
+    }
+
+    fn stays_here(&self) -> Option<&'static str> {
+        self.params.search.tablebases().map(|_| "workers have no tablebases")
+    }
+
+    fn job(&self) -> Result<Described<Job>, StepError> {
+        let Self { step, params, workspace, context, net, .. } = *self;
+        let kind = (SelfPlay::KIND, SelfPlay::VERSION);
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        job.add_net(workspace, self.network(), &step.network)?;
+        if let Some(StartParams { file, .. }) = &params.openings {
+            let book = job.name_file(OPENINGS, Path::new(file))?;
+            job.of.files.push(book);
+        }
+        for games in step.archive.iter().flat_map(Window::games) {
+            for part in ShardFiles::of_iteration(&games.0.files) {
+                let path = games.root(workspace.folder.root()).join(&part.games.path);
+                let name = format!("{ARCHIVE}{}", part.name());
+                let file = job.name(name, path, part.games.bytes, &part.games.blake3);
+                job.of.files.push(file);
+            }
+        }
+        Ok(job)
+    }
+
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
+        Ok(Described { of: Task::of(shard), sources: Sources::new() })
+    }
+
+    fn read(&self, shard: Shard, reply: Reply) -> Result<ShardResult, Unaccepted> {
+        let Self { params, workspace, openings, .. } = *self;
+        let expected = remote::Expected { params, seed: workspace.seed, network: self.network(), openings };
+        expected.read(shard, reply).map_err(Unaccepted::Refused)
+    }
+
+    fn store(&self, shard: Shard, found: &ShardResult) -> Result<Vec<FileEntry>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        let root = self.workspace.folder.root();
+        let path = |table| self.workspace.part(table, shard.index);
+        let games = write_table(root, &path("games"), &found.games, &provenance)?;
+        let positions = write_table(root, &path("positions"), &found.positions, &provenance)?;
+        Ok(vec![games, positions])
+    }
+
+    fn finish(
+        &self,
+        shard: Shard,
+        found: ShardResult,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError> {
+        self.workspace.keep_shard(shard.index, &ShardNote { files, part: found.stats })?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn report(&self, found: &ShardResult, observer: &dyn Observer) {
+        report(&found.stats, observer);
+    }
+}
+
+/// Reports the work behind games of another process.
+pub(super) fn report(stats: &SelfPlayStats, observer: &dyn Observer) {
+    for (unit, amount) in
+        [("evaluations", stats.evaluations), ("positions", stats.positions), ("games", stats.games)]
+    {
+        if amount > 0 {
+            observer.event(Event::Work { unit, amount });
+        }
+    }
 }
 
 /// Merges the shards in order from their notes, so that the result does not depend on when they were played.

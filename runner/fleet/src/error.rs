@@ -1,0 +1,67 @@
+//! Why a broker cannot be used.
+
+use std::path::PathBuf;
+
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use thiserror::Error;
+
+/// Why a broker cannot be used.
+#[derive(Debug, Error)]
+pub enum BrokerError {
+    /// The address is malformed.
+    #[error("{url} is no address of a broker: {problem}")]
+    Address {
+        /// The address, without credentials.
+        url: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file with the credentials cannot be read.
+    #[error("cannot read the credentials in {}: {cause}", file.display())]
+    Credentials {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        cause: std::io::Error,
+    },
+    /// A broker on another machine, without credentials.
+    #[error(
+        "{address} has no credentials, so everybody who reaches that broker could hand in games; give the broker a token, an NKey or TLS \
+         (docs/guides/several-machines.md) and `--credentials FILE`, or use a broker on this machine"
+    )]
+    Open {
+        /// The address.
+        address: String,
+    },
+    /// No connection.
+    #[error("cannot connect to the broker at {address}: {cause}")]
+    Connect {
+        /// The address.
+        address: String,
+        /// The cause.
+        cause: String,
+    },
+    /// A request failed.
+    #[error("the broker at {address} did not {what}: {cause}")]
+    Request {
+        /// The address.
+        address: String,
+        /// What was requested.
+        what: &'static str,
+        /// The cause.
+        cause: String,
+    },
+    /// The thread of the connection cannot be started.
+    #[error("cannot start the thread of the connection to the broker: {0}")]
+    Thread(std::io::Error),
+}
+
+impl Fault for BrokerError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Address { .. } | Self::Credentials { .. } | Self::Open { .. } => Exit::BadInput,
+            Self::Connect { .. } | Self::Request { .. } | Self::Thread(_) => Exit::Failed,
+        }
+    }
+}

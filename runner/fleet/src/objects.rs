@@ -1,0 +1,105 @@
+//! Files in the broker's object store. A name has one content for ever, and what arrives is checked against its digest.
+
+use std::io;
+
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use async_nats::jetstream::object_store::{InfoErrorKind, ObjectStore};
+use dc0_core::durable;
+use dc0_process::fault::chain;
+use thiserror::Error;
+use tokio::io::AsyncReadExt as _;
+
+use crate::error::BrokerError;
+use crate::link::{Cause, Link};
+use crate::names::BUCKET;
+
+/// Why an object cannot be had.
+#[derive(Debug, Error)]
+pub(crate) enum ObjectError {
+    /// The broker failed.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    /// It is not there, or is not what it should be.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+async fn bucket(jetstream: &async_nats::jetstream::Context) -> Result<ObjectStore, Cause> {
+    jetstream.get_object_store(BUCKET).await.map_err(Cause::of)
+}
+
+/// Stores an object, unless one of this name and size is there. It becomes visible as a whole.
+pub(crate) fn put(link: &Link, name: String, content: Vec<u8>) -> Result<(), BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait_for_transfer("store a file", async move {
+        let bucket = bucket(&jetstream).await?;
+        if bucket.info(&name).await.is_ok_and(|info| !info.deleted && info.size == content.len()) {
+            return Ok(());
+        }
+        let stored = bucket.put(name.as_str(), &mut content.as_slice()).await;
+        stored.map(|_| ()).map_err(Cause::of)
+    })
+}
+
+/// Whether an object is there. A broker that does not answer is an error, not an absence.
+pub(crate) fn is_there(link: &Link, name: String) -> Result<bool, BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait("find a file", async move {
+        match jetstream.get_stream(format!("OBJ_{BUCKET}")).await {
+            Err(error) if is_missing(&error) => return Ok(false),
+            found => found.map_err(Cause::of)?,
+        };
+        match bucket(&jetstream).await?.info(&name).await {
+            Ok(info) => Ok(!info.deleted),
+            Err(error) if error.kind() == InfoErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Cause::of(error)),
+        }
+    })
+}
+
+/// Whether the broker has no such stream.
+fn is_missing(error: &GetStreamError) -> bool {
+    match error.kind() {
+        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    }
+}
+
+/// Deletes an object; one that is not there is no error.
+pub(crate) fn delete(link: &Link, name: String) -> Result<(), BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait("delete a file", async move {
+        let bucket = bucket(&jetstream).await?;
+        if bucket.info(&name).await.is_ok_and(|info| !info.deleted) {
+            bucket.delete(&name).await.map_err(Cause::of)?;
+        }
+        Ok::<_, Cause>(())
+    })
+}
+
+/// Fetches an object of this digest, which has at most `most` bytes.
+pub(crate) fn get(link: &Link, name: String, blake3: &str, most: u64) -> Result<Vec<u8>, ObjectError> {
+    let jetstream = link.jetstream().clone();
+    let fetched = link.wait_for_transfer("hand out a file", async move {
+        let bucket = bucket(&jetstream).await?;
+        let mut object = match bucket.get(&name).await {
+            Ok(object) => object,
+            Err(error) => return Ok(Err(chain(&error))),
+        };
+        let size = object.info().size as u64;
+        if size > most {
+            return Ok(Err(format!("it has {size} bytes, expected at most {most}")));
+        }
+        let mut content = Vec::with_capacity(size as usize);
+        let read = (&mut object).take(most + 1).read_to_end(&mut content).await;
+        // The object store's own digest is checked while reading.
+        Ok::<_, Cause>(read.map(|_| content).map_err(|error: io::Error| error.to_string()))
+    })?;
+    let content = fetched.map_err(ObjectError::Wrong)?;
+    let found = durable::digest(&content);
+    if found == blake3 {
+        return Ok(content);
+    }
+    Err(ObjectError::Wrong(format!("its blake3 digest is {found}, expected {blake3}")))
+}

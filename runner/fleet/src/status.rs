@@ -1,0 +1,80 @@
+//! `dc0-run fleet`: who works behind a broker, and what waits there.
+
+use std::thread;
+
+use clap::Args;
+use dc0_core::text_table::{Align, aligned};
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_process::format::{amount, counted};
+use log::LevelFilter;
+
+use crate::address::{Address, BrokerArgs};
+use crate::coordinator::Workers;
+use crate::error::BrokerError;
+use crate::link::Link;
+use crate::names::{HEARTBEAT, RESULTS, TASKS};
+
+/// The broker to look at.
+#[derive(Debug, Args)]
+pub struct FleetArgs {
+    /// The broker: `nats://HOST:4222`, or `tls://HOST:4222`.
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    broker: BrokerArgs,
+}
+
+impl Command for FleetArgs {
+    const NAME: &'static str = "fleet";
+    const ABOUT: &'static str = "Show the workers behind a NATS broker, and what waits there";
+    const SLEEPING_THREADS: bool = false;
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.start(LevelFilter::Warn)?;
+        let link = Link::connect(Address::new(&self.url, &self.broker)?, "dc0 fleet")?;
+        let workers = Workers::observe(&link)?;
+        // Each worker is heard of at least once.
+        thread::sleep(2 * HEARTBEAT);
+        let present = workers.present();
+        let mut rows = vec![
+            ["worker", "lanes", "busy", "done", "failed", "evaluations/s", "last seen", "platform"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        for (worker, age) in &present {
+            rows.push(vec![
+                worker.worker.clone(),
+                worker.lanes.to_string(),
+                worker.tasks.len().to_string(),
+                worker.done.to_string(),
+                worker.failed.to_string(),
+                amount(worker.evaluations_per_sec),
+                format!("{age:.0} s ago"),
+                worker.platform.clone(),
+            ]);
+        }
+        let (tasks, results) = (waiting(&link, TASKS)?, waiting(&link, RESULTS)?);
+        program.console.result(&format!(
+            "{} at {}; {} wait or are worked on, {} wait for their runs",
+            counted(present.len(), "worker"),
+            link.address(),
+            counted(tasks as usize, "task"),
+            counted(results as usize, "result")
+        ));
+        if !present.is_empty() {
+            let align = |column| if (1..=5).contains(&column) { Align::Right } else { Align::Left };
+            program.console.result(&aligned(&rows, align).join("\n"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Messages of a stream; none if no run has made it yet.
+fn waiting(link: &Link, stream: &'static str) -> Result<u64, BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait("report its streams", async move {
+        let Ok(stream) = jetstream.get_stream(stream).await else { return Ok(0) };
+        stream.get_info().await.map(|info| info.state.messages)
+    })
+}

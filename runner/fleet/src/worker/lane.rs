@@ -1,0 +1,312 @@
+//! One thread of a worker: takes a task, does it, sends the result, and only then acknowledges the task.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{AckKind, Message};
+use dc0_core::event::{Event, Observer};
+use dc0_core::poison::IgnorePoison as _;
+use dc0_process::clock::Stopwatch;
+use dc0_process::exit::Exit;
+use dc0_process::fault::{Fault as _, chain};
+use dc0_steps::executor::{FORMAT, JobError, Lane, PreparedJob, Reply};
+
+use super::jobs::Files;
+use super::queue::Queue;
+use super::{Running, Worker};
+use crate::error::BrokerError;
+use crate::link::Cause;
+use crate::message::{DeadLetter, TaskMessage, pack};
+use crate::names::{Channel, DELIVERIES, PROGRESS_EVERY};
+use crate::objects;
+
+/// The pause after the broker has failed.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The pause before a task that failed is delivered again, times its deliveries. Meanwhile this worker rests for longer, so that
+/// another one gets it.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The rest of a lane after its first failure in a row; it doubles with each.
+const FIRST_REST: Duration = Duration::from_secs(2);
+
+/// The longest rest of a lane.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+
+/// How long a result is offered to a broker that does not take it. Its coordinator may be making the streams again.
+const RESULT_PATIENCE: Duration = Duration::from_mins(5);
+
+/// A lane.
+pub(super) struct WorkerLane<'a> {
+    worker: &'a Worker,
+    queue: &'a Mutex<Queue>,
+    /// The evaluators of the latest job.
+    evaluators: Option<(String, Arc<PreparedJob>, Lane)>,
+    /// Failures in a row.
+    failures: u32,
+    is_in_trouble: bool,
+}
+
+/// Stops a shard when its worker stops, its step ends, or it takes too long, and counts evaluations.
+struct ShardObserver<'a> {
+    worker: &'a Worker,
+    is_over: &'a AtomicBool,
+    watch: Stopwatch,
+}
+
+impl ShardObserver<'_> {
+    fn is_too_long(&self) -> bool {
+        self.watch.elapsed() > Duration::from_mins(self.worker.max_minutes.into())
+    }
+}
+
+impl Observer for ShardObserver<'_> {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Work { unit: "evaluations", amount } => {
+                self.worker.state.evaluations.fetch_add(amount, Ordering::Relaxed);
+            }
+            Event::Warning(text) => log::warn!("{text}"),
+            _ => {}
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.worker.is_stopping() || self.is_over.load(Ordering::Relaxed) || self.is_too_long()
+    }
+}
+
+/// How a task ended.
+enum Outcome {
+    /// Done, in so many seconds.
+    Done(Reply, f64),
+    /// Its step has ended, so it is not needed any more.
+    Over,
+    /// This worker stops.
+    Stopped,
+    /// It failed.
+    Failed(String),
+}
+
+impl<'a> WorkerLane<'a> {
+    pub(super) fn new(worker: &'a Worker, queue: &'a Mutex<Queue>) -> Self {
+        Self { worker, queue, evaluators: None, failures: 0, is_in_trouble: false }
+    }
+
+    /// Does tasks until the worker stops.
+    pub(super) fn run(mut self) {
+        while !self.worker.is_stopping() {
+            let taken = self.queue.lock().ignore_poison().take(&self.worker.link);
+            match taken {
+                Ok(None) => self.is_in_trouble = false,
+                Ok(Some(message)) => {
+                    self.is_in_trouble = false;
+                    self.serve(&message);
+                }
+                Err(error) => {
+                    if !self.is_in_trouble {
+                        self.is_in_trouble = true;
+                        log::warn!("{error}; trying again until it answers");
+                    }
+                    thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Does one task, and answers the broker.
+    fn serve(&mut self, message: &Message) {
+        let parsed = Channel::of_subject(&message.subject)
+            .zip(serde_json::from_slice::<TaskMessage>(&message.payload).ok())
+            .filter(|(_, task)| task.format == FORMAT);
+        let Some((channel, task)) = parsed else {
+            log::warn!(
+                "a task of {} bytes is malformed, or of another version; it is dropped",
+                message.payload.len()
+            );
+            return self.answer(message, AckKind::Term);
+        };
+        let id = task.id(&channel);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let running = Running { channel: channel.clone(), is_over: Arc::clone(&is_over) };
+        self.worker.state.running.lock().ignore_poison().insert(id.clone(), running);
+        let progress = self.send_progress(message);
+        let outcome = self.work(&channel, &task, &is_over);
+        match outcome {
+            Outcome::Done(reply, secs) => {
+                self.failures = 0;
+                match self.send(&channel, &task, message, reply, secs, &is_over) {
+                    Ok(()) => {
+                        self.worker.state.done.fetch_add(1, Ordering::Relaxed);
+                        self.answer(message, AckKind::Ack);
+                    }
+                    Err(error) => {
+                        log::warn!("shard {} is done, but its result is lost: {error}", task.task.index);
+                        self.answer(message, AckKind::Nak(None));
+                    }
+                }
+            }
+            Outcome::Over => self.answer(message, AckKind::Ack),
+            Outcome::Stopped => self.answer(message, AckKind::Nak(None)),
+            Outcome::Failed(cause) => self.fail(&channel, &task, message, cause),
+        }
+        progress.abort();
+        self.worker.state.running.lock().ignore_poison().remove(&id);
+        if self.failures > 0 {
+            self.rest();
+        }
+    }
+
+    fn work(&mut self, channel: &Channel, task: &TaskMessage, is_over: &AtomicBool) -> Outcome {
+        let observer = ShardObserver { worker: self.worker, is_over, watch: Stopwatch::start() };
+        let files = Files { worker: self.worker, channel };
+        // A panic in a shard must not end the worker.
+        let done = catch_unwind(AssertUnwindSafe(|| -> Result<Reply, JobError> {
+            if self.evaluators.as_ref().is_none_or(|(of, ..)| *of != task.job) {
+                self.evaluators = None;
+                let job = self.worker.jobs.get(self.worker, channel, &task.job)?;
+                let lane = job.lane()?;
+                self.evaluators = Some((task.job.clone(), job, lane));
+            }
+            let (_, job, lane) = self.evaluators.as_mut().expect("made above");
+            job.shard(lane, &task.task, &files, &observer)
+        }));
+        let secs = observer.watch.elapsed().as_secs_f64();
+        let failed = match done {
+            Ok(Ok(reply)) => return Outcome::Done(reply, secs),
+            Ok(Err(JobError::Step(error))) if error.exit() == Exit::Interrupted => {
+                if is_over.load(Ordering::Relaxed) {
+                    return Outcome::Over;
+                }
+                if self.worker.is_stopping() {
+                    return Outcome::Stopped;
+                }
+                format!(
+                    "it took longer than {} minutes, the most that this worker allows",
+                    self.worker.max_minutes
+                )
+            }
+            Ok(Err(error)) => chain(&error),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+                format!("it panicked: {text}")
+            }
+        };
+        // They may be in any state.
+        self.evaluators = None;
+        Outcome::Failed(failed)
+    }
+
+    /// Has a task done by another worker, or by none if this was the last delivery.
+    fn fail(&mut self, channel: &Channel, task: &TaskMessage, message: &Message, cause: String) {
+        self.failures += 1;
+        self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
+        let deliveries = message.info().map_or(DELIVERIES, |info| info.delivered);
+        let index = task.task.index;
+        self.worker.console.note(&format!(
+            "warning: shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}"
+        ));
+        log::warn!("shard {index} failed: {cause}");
+        if deliveries < DELIVERIES {
+            return self.answer(message, AckKind::Nak(Some(RETRY_AFTER * deliveries as u32)));
+        }
+        let letter = DeadLetter { worker: self.worker.name.clone(), index, cause };
+        let payload = serde_json::to_vec(&letter).expect("text and numbers");
+        match self.publish(channel.dead(), &format!("{}-dead", id_of(message)), payload) {
+            Ok(()) => self.answer(message, AckKind::Term),
+            Err(error) => log::warn!("{error}"),
+        }
+    }
+
+    /// Stores a result at the broker.
+    fn send(
+        &self,
+        channel: &Channel,
+        task: &TaskMessage,
+        message: &Message,
+        reply: Reply,
+        secs: f64,
+        is_over: &AtomicBool,
+    ) -> Result<(), BrokerError> {
+        let (head, content) = pack(&self.worker.name, task.task.index, secs, reply);
+        let payload = head.message(&content);
+        let id = format!("{}-{}", id_of(message), self.worker.name);
+        let watch = Stopwatch::start();
+        loop {
+            let stored = match &head.object {
+                Some(digest) => objects::put(&self.worker.link, channel.object(digest), content.clone()),
+                None => Ok(()),
+            };
+            match stored.and_then(|()| self.publish(channel.done(), &id, payload.clone())) {
+                Ok(()) => return Ok(()),
+                Err(error)
+                    if self.worker.is_stopping()
+                        || is_over.load(Ordering::Relaxed)
+                        || watch.elapsed() > RESULT_PATIENCE =>
+                {
+                    return Err(error);
+                }
+                Err(error) => {
+                    log::debug!("{error}");
+                    thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Publishes a message, and waits until the broker has stored it.
+    fn publish(&self, subject: String, id: &str, payload: Vec<u8>) -> Result<(), BrokerError> {
+        let jetstream = self.worker.link.jetstream().clone();
+        let message = PublishMessage::build().payload(payload.into()).message_id(id);
+        self.worker.link.wait("store a result", async move {
+            let stored = jetstream.send_publish(subject, message).await.map_err(Cause::of)?;
+            stored.await.map_err(Cause::of)
+        })?;
+        Ok(())
+    }
+
+    /// Answers the broker. If that fails, the task is delivered again, and its result is known then.
+    fn answer(&self, message: &Message, kind: AckKind) {
+        let message = message.clone();
+        let answered = self.worker.link.wait("take an acknowledgement", async move {
+            message.double_ack_with(kind).await.map_err(|error| Cause::of_text(&error))
+        });
+        if let Err(error) = answered {
+            log::debug!("{error}");
+        }
+    }
+
+    /// Says from now on that the task is worked on.
+    fn send_progress(&self, message: &Message) -> tokio::task::AbortHandle {
+        let message = message.clone();
+        self.worker.link.spawn(async move {
+            loop {
+                tokio::time::sleep(PROGRESS_EVERY).await;
+                if let Err(cause) = message.ack_with(AckKind::Progress).await {
+                    log::debug!("no sign of progress: {cause}");
+                }
+            }
+        })
+    }
+
+    /// Leaves tasks to other workers for a time.
+    fn rest(&self) {
+        let rest = FIRST_REST.saturating_mul(1 << self.failures.saturating_sub(1).min(5)).min(LONGEST_REST);
+        let watch = Stopwatch::start();
+        while watch.elapsed() < rest && !self.worker.is_stopping() {
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// The identity of a message.
+fn id_of(message: &Message) -> String {
+    let id = |headers: &HeaderMap| headers.get(async_nats::header::NATS_MESSAGE_ID).map(ToString::to_string);
+    message.headers.as_ref().and_then(id).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! Where the shards of a step are done: by the lanes of this process, or by other processes that get each shard as a description.
+//!
+//! [`ShardWork`] is a step's side. A [`Job`] has what its shards have in common, a [`Task`] adds the shard, and a [`Reply`] is the
+//! shard's tables. [`Fleet`] brings tasks to other processes, which prepare a job with [`PreparedJob`].
+
+pub(crate) mod checks;
+mod job;
+mod prepared;
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use dc0_core::event::Observer;
+use dc0_core::selfplay::Shard;
+use dc0_core::store::FileEntry;
+
+use crate::error::StepError;
+
+pub use job::{
+    Artefact, Described, Evaluation, FORMAT, Job, JobPlayer, NetArtefacts, Reply, ReplyTable, Sources, Task,
+};
+pub(crate) use job::{shard_provenance, step_provenance};
+pub use prepared::{Artefacts, Host, JobError, Lane, Prepare, PreparedJob, RemoteKind, RemoteShards};
+
+/// Receives a shard that is done, and says whether the step goes on; called from several threads.
+pub(crate) type Keep<'a, F> = dyn Fn(Shard, F) -> Result<ControlFlow<()>, StepError> + Sync + 'a;
+
+/// The shards of a step.
+pub(crate) trait ShardWork: Sync {
+    /// What doing a shard gives.
+    type Found;
+
+    /// Does shards in this process, on a number of lanes.
+    fn play(
+        &self,
+        shards: &[Shard],
+        lanes: u32,
+        keep: &Keep<'_, Self::Found>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError>;
+
+    /// The folder of the run.
+    fn folder(&self) -> &Path;
+
+    /// Why only this process can do them, if that is so.
+    fn stays_here(&self) -> Option<&'static str>;
+
+    /// What the shards have in common, for other processes.
+    fn job(&self) -> Result<Described<Job>, StepError>;
+
+    /// A shard for other processes.
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError>;
+
+    /// Reads and checks what another process sent back.
+    fn read(&self, shard: Shard, reply: Reply) -> Result<Self::Found, Unaccepted>;
+
+    /// Writes the tables of a shard.
+    fn store(&self, shard: Shard, found: &Self::Found) -> Result<Vec<FileEntry>, StepError>;
+
+    /// Records a shard whose tables are written, and says whether the step goes on.
+    fn finish(
+        &self,
+        shard: Shard,
+        found: Self::Found,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError>;
+
+    /// Reports the work behind a shard that another process has done.
+    fn report(&self, found: &Self::Found, observer: &dyn Observer);
+}
+
+/// Why a reply does not count.
+#[derive(Debug)]
+pub enum Unaccepted {
+    /// It is wrong, and so is the process that sent it.
+    Refused(String),
+    /// This process failed with it.
+    Failed(StepError),
+}
+
+/// A step's shards that other processes are to do.
+pub struct Order<'a> {
+    /// The folder of the run.
+    pub folder: &'a Path,
+    /// What they have in common.
+    pub job: &'a Described<Job>,
+    /// The shards that are left to do, in the order of their numbers.
+    pub shards: &'a [Shard],
+    /// The task of a shard.
+    pub task: &'a dyn Fn(Shard) -> Result<Described<Task>, StepError>,
+    /// Checks and stores a reply, and says whether the step goes on.
+    pub accept: &'a dyn Fn(Shard, Reply) -> Result<ControlFlow<()>, Unaccepted>,
+    /// Whether the user wants to stop.
+    pub observer: &'a dyn Observer,
+}
+
+/// Other processes that do shards.
+pub trait Fleet: fmt::Debug + Send + Sync {
+    /// Has all shards of an order done, unless `accept` ends it before.
+    fn run(&self, order: &Order<'_>) -> Result<(), StepError>;
+
+    /// Whether processes take part that may round differently. Tables say so.
+    fn is_mixed(&self) -> bool;
+}

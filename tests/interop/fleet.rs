@@ -1,0 +1,250 @@
+//! Runs whose shards workers do, through a real NATS server: the same bytes as without, whatever is killed on the way.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::program::{PROGRAM, dc0_run, succeed};
+use crate::{interop_python, interop_script};
+
+const SCRIPT: &str = "tests/data/fleet.rhai";
+const TOKEN: &str = "s3cret";
+
+/// The options that decide bytes.
+const FIXED: [&str; 6] = ["--device", "cpu", "--threads", "1", "--seed", "5"];
+
+/// Waits for something that takes a moment.
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if is_so() {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("waited a minute for {what}");
+}
+
+/// A process that ends with its test.
+struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    fn start(command: &mut Command, log: PathBuf) -> Self {
+        let file = || File::create(&log).expect("a log file");
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(file())
+            .spawn()
+            .expect("the process starts");
+        Self { child, log }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("SIGKILL");
+        self.child.wait().expect("it ends");
+    }
+
+    fn signal(&self, signal: &str) {
+        succeed(Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]));
+    }
+
+    /// Waits for its end, and returns its exit code.
+    fn end(&mut self) -> Option<i32> {
+        wait_for("a process to end", || self.child.try_wait().expect("its state").is_some());
+        self.child.wait().expect("its state").code()
+    }
+
+    fn printed(&self) -> String {
+        fs::read_to_string(&self.log).expect("its log")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A broker on a free port of this machine, and what it needs.
+struct Broker {
+    folder: tempfile::TempDir,
+    port: u16,
+    server: Option<Process>,
+    workers: u32,
+}
+
+impl Broker {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        drop(listener);
+        let mut broker = Self { folder, port, server: None, workers: 0 };
+        let store = broker.path("jetstream");
+        let mut config = File::create(broker.path("nats.conf")).expect("a file");
+        writeln!(config, "host: 127.0.0.1\nport: {port}\nauthorization {{ token: \"{TOKEN}\" }}")
+            .expect("writes");
+        writeln!(config, "jetstream {{ store_dir: \"{}\", sync_interval: always }}", store.display())
+            .expect("writes");
+        broker.run();
+        broker
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn url(&self) -> String {
+        format!("nats://{TOKEN}@127.0.0.1:{}", self.port)
+    }
+
+    fn run(&mut self) {
+        let program = interop_python().with_file_name("nats-server");
+        let mut command = Command::new(program);
+        command.arg("-c").arg(self.path("nats.conf"));
+        self.server = Some(Process::start(&mut command, self.path("nats.log")));
+        wait_for("the broker", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+    }
+
+    fn kill(&mut self) {
+        self.server.take().expect("it runs").kill();
+    }
+
+    fn worker(&mut self) -> Process {
+        self.workers += 1;
+        let name = format!("w{}", self.workers);
+        let mut command = Command::new(PROGRAM);
+        command.args(["worker", &self.url(), "--lanes", "1", "--device", "cpu", "--name", &name]);
+        command.arg("--cache").arg(self.path(&format!("cache-{name}")));
+        Process::start(&mut command, self.path(&format!("{name}.log")))
+    }
+
+    fn coordinator(&self, out: &Path, more: &[&str]) -> Process {
+        let mut command = dc0_run(SCRIPT, out);
+        command.args(FIXED).args(["--workers", &self.url()]).args(more);
+        Process::start(&mut command, self.path("coordinator.log"))
+    }
+}
+
+/// The digests of the tables and nets of a run.
+fn digests(out: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    for folder in ["games", "positions", "networks", "training", "matches"] {
+        add(&out.join("fleet").join(folder), out, &mut found);
+    }
+    found
+}
+
+fn add(folder: &Path, out: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            add(&path, out, found);
+        } else {
+            let digest = blake3::hash(&fs::read(&path).expect("a file")).to_hex().to_string();
+            found.insert(path.strip_prefix(out).expect("below").to_owned(), digest);
+        }
+    }
+}
+
+/// The digests of the run without workers.
+fn expected(more: &[&str]) -> BTreeMap<PathBuf, String> {
+    let out = tempfile::tempdir().expect("temporary folder");
+    succeed(dc0_run(SCRIPT, out.path()).args(FIXED).args(["--lanes", "2"]).args(more));
+    let digests = digests(out.path());
+    assert!(digests.len() > 100, "{digests:?}");
+    digests
+}
+
+/// The number of shards of self-play that are stored.
+fn stored(out: &Path) -> usize {
+    fs::read_dir(out.join("fleet/games/iteration=0000")).map_or(0, Iterator::count)
+}
+
+#[test]
+fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut workers = [broker.worker(), broker.worker(), broker.worker()];
+    let mut coordinator = broker.coordinator(out.path(), &[]);
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    assert_eq!(digests(out.path()), expected(&[]));
+    let mut fleet = Command::new(PROGRAM);
+    let shown = String::from_utf8(succeed(fleet.args(["fleet", &broker.url()])).stdout).expect("text");
+    assert!(shown.contains("3 workers") && shown.contains("0 tasks") && !shown.contains(TOKEN), "{shown}");
+    for worker in &mut workers {
+        worker.signal("TERM");
+        assert_eq!(worker.end(), Some(130), "{}", worker.printed());
+        assert!(!worker.printed().contains(TOKEN), "{}", worker.printed());
+    }
+    let log = fs::read_to_string(out.path().join("fleet/log.txt")).unwrap_or_default();
+    assert!(!format!("{log}{}", coordinator.printed()).contains(TOKEN));
+}
+
+#[test]
+fn killed_workers_coordinators_and_brokers_lose_nothing() {
+    // Long enough to be in the middle of self-play at each kill.
+    let more = ["--set", "simulations=48"];
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut workers = [broker.worker(), broker.worker(), broker.worker()];
+    let mut coordinator = broker.coordinator(out.path(), &more);
+    wait_for("the first shards", || stored(out.path()) >= 2);
+    workers[0].kill();
+    wait_for("more shards", || stored(out.path()) >= 5);
+    coordinator.kill();
+    coordinator = broker.coordinator(out.path(), &more);
+    let before = stored(out.path());
+    wait_for("more shards", || stored(out.path()) > before + 2);
+    broker.kill();
+    broker.run();
+    let before = stored(out.path());
+    wait_for("more shards", || stored(out.path()) > before + 2);
+    broker.kill();
+    fs::remove_dir_all(broker.path("jetstream")).expect("the broker's storage");
+    broker.run();
+    wait_for("all shards", || stored(out.path()) == 24);
+    // A stop on request.
+    coordinator.signal("TERM");
+    assert_eq!(coordinator.end(), Some(130), "{}", coordinator.printed());
+    assert!(!coordinator.printed().contains(TOKEN), "{}", coordinator.printed());
+    coordinator = broker.coordinator(out.path(), &more);
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    assert_eq!(digests(out.path()), expected(&more));
+}
+
+#[test]
+fn a_forged_result_is_refused_and_named() {
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut coordinator = broker.coordinator(out.path(), &[]);
+    let forged = interop_script("forge_result.py", Path::new(&broker.url()));
+    assert!(forged.status.success(), "{}", String::from_utf8_lossy(&forged.stderr));
+    wait_for("the refusal", || coordinator.printed().contains("worker forger is put aside"));
+    assert!(coordinator.printed().contains("blake3"), "{}", coordinator.printed());
+    let _workers = [broker.worker(), broker.worker()];
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    assert_eq!(digests(out.path()), expected(&[]));
+}
+
+#[test]
+fn a_wrong_token_is_refused() {
+    let broker = Broker::start();
+    let wrong = format!("nats://guess@127.0.0.1:{}", broker.port);
+    for arguments in [vec!["worker", &wrong], vec!["fleet", &wrong]] {
+        let output = Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output().expect("it starts");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.contains("cannot connect to the broker at nats://127.0.0.1"), "{printed}");
+        assert!(printed.to_lowercase().contains("authorization") && !printed.contains("guess"), "{printed}");
+    }
+}
