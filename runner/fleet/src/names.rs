@@ -145,10 +145,18 @@ pub(crate) fn aside(worker: &str) -> String {
     format!("dc0.aside.{}", plain(worker))
 }
 
-/// A name as a part of a subject: letters, digits and hyphens, at most 64 of them.
+/// Letters of a worker's name: those of its user, its machine and its process.
+pub(crate) const NAME: usize = 80;
+
+/// A name as a part of a subject: letters, digits and hyphens, as many as a worker's name has at most.
 pub(crate) fn plain(name: &str) -> String {
+    shortened(name, NAME)
+}
+
+/// As [`plain`], with so many letters at most.
+pub(crate) fn shortened(name: &str, most: usize) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric();
     let plain: String =
-        name.chars().map(|letter| if is_plain(letter) { letter } else { '-' }).take(64).collect();
+        name.chars().map(|letter| if is_plain(letter) { letter } else { '-' }).take(most).collect();
     if plain.is_empty() { "worker".to_owned() } else { plain }
 }

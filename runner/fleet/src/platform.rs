@@ -7,7 +7,7 @@ use dc0_core::durable;
 use dc0_core::network::torch::runtime;
 use dc0_steps::executor::{Evaluation, FORMAT};
 
-use crate::names::{Route, plain};
+use crate::names::{Route, shortened};
 
 /// What this process is.
 #[derive(Debug, Clone)]
@@ -106,14 +106,15 @@ pub(crate) fn host() -> String {
     let name =
         fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| fs::read_to_string("/etc/hostname"));
     let name = name.ok().or_else(|| env::var("HOSTNAME").ok()).unwrap_or_default();
-    plain(name.trim())
+    shortened(name.trim(), 32)
 }
 
 #[cfg(test)]
 mod tests {
     use dc0_steps::executor::Evaluation;
 
-    use super::{Platform, plain};
+    use super::Platform;
+    use crate::names::plain;
 
     #[test]
     fn floating_point_nets_need_the_same_platform_and_others_less() {

@@ -32,7 +32,7 @@ use crate::address::{Address, BrokerArgs};
 use crate::error::BrokerError;
 use crate::link::Link;
 use crate::message::Heartbeat;
-use crate::names::{ALL_ENDS, Channel, HEARTBEAT, Route, aside, heartbeat, plain};
+use crate::names::{ALL_ENDS, Channel, HEARTBEAT, Route, aside, heartbeat, plain, shortened};
 use crate::platform::{Platform, host};
 use cache::Cache;
 use jobs::Jobs;
@@ -122,7 +122,8 @@ impl Command for WorkerArgs {
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let process = program.start(LevelFilter::Warn)?;
         let address = Address::new(&self.url, &self.broker)?;
-        let own_name = self.name.as_deref().map(|name| format!("{}-", plain(name))).unwrap_or_default();
+        let own_name =
+            self.name.as_deref().map(|name| format!("{}-", shortened(name, 32))).unwrap_or_default();
         let name = plain(&format!("{own_name}{}-{}", host(), std::process::id()));
         let names = devices(&self.device).map_err(|error| Failure::new(Exit::BadInput, chain(&error)))?;
         let lanes = self.lanes.unwrap_or_else(|| lanes_on(&names));
