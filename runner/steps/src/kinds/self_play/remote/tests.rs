@@ -6,6 +6,7 @@ use dc0_core::event::Silent;
 use dc0_core::network::Evaluator;
 use dc0_core::network::fake::Uniform;
 use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{Openings, SelfPlayJob, SelfPlayParams, Shard, ShardResult, play_shard};
 use dc0_core::store::Provenance;
 
@@ -17,10 +18,15 @@ const SEED: Seed = Seed { run: 1, step: 2 };
 const NET: &str = "0123456789abcdef";
 
 fn params() -> SelfPlayParams {
-    let mut params = SelfPlayParams { games: 4, shard_games: 2, max_plies: 20, ..SelfPlayParams::default() };
-    params.opening_plies = 4;
-    params.search.simulations = 8;
-    params
+    let search = SearchParams { simulations: 8, ..SearchParams::default() };
+    SelfPlayParams {
+        games: 4,
+        shard_games: 2,
+        max_plies: 20,
+        opening_plies: 4,
+        search: search.into(),
+        ..SelfPlayParams::default()
+    }
 }
 
 /// The shard, played with this seed.
