@@ -113,7 +113,7 @@ fn ended_by_tables(shards: &[ShardResult], params: &SelfPlayParams, tables: &Tab
             && tables.probe_wdl(game.position()).expect("sound tables").is_some();
         if row.reason == ended {
             assert!(is_covered, "game {} goes on", row.game);
-            let line = answers(&tables, game.position());
+            let line = answers(tables, game.position());
             let wdl = line["wdl"].as_i64().expect("a number");
             // ±1 are the results that the fifty-move rule turns into draws.
             let result = if wdl.abs() < 2 { 0 } else { wdl.signum() };
