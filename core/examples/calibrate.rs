@@ -7,9 +7,11 @@
 use std::env;
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions, runtime};
 use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError};
 use dc0_core::params::Schedule;
@@ -25,7 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (path, games) = (Path::new(net), games.parse()?);
     runtime::prepare(runtime::Allocator::KeepPages);
     let net = Checkpoint::load(path)?.checkpoint;
+    let integers = NnueNet::new(&net.spec, &net.weights).ok().map(Arc::new);
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        if let Some(net) = &integers {
+            return Ok(Box::new(NnueEvaluator::new(Arc::clone(net))));
+        }
         let evaluator = TorchEvaluator::new(&net.spec, &net.weights, TorchOptions::default());
         let failed = |cause: &dyn Error| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
         Ok(Box::new(evaluator.map_err(|error| failed(&error))?))

@@ -87,13 +87,21 @@ pub struct Named {
 pub fn shipped() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
-    let file = Path::new("datasets/networks/az_small.safetensors");
-    let loaded = Checkpoint::from_bytes(file, manifest, weights)?;
-    Ok(Named {
-        file: PathBuf::from("az_small, in the program"),
-        net: loaded.checkpoint,
-        digest: loaded.digest,
-    })
+    built_in("az_small", manifest, weights)
+}
+
+/// The net that alpha-beta uses if it gets none: `datasets/networks/az_nnue`, an `nnue`, trained by a script of `experiments`.
+pub fn shipped_nnue() -> Result<Named, CheckpointError> {
+    let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
+    let manifest = include_bytes!("../../../datasets/networks/az_nnue.json");
+    built_in("az_nnue", manifest, weights)
+}
+
+fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, CheckpointError> {
+    let file = PathBuf::from(format!("datasets/networks/{name}.safetensors"));
+    let loaded = Checkpoint::from_bytes(&file, manifest, weights)?;
+    let file = PathBuf::from(format!("{name}, in the program"));
+    Ok(Named { file, net: loaded.checkpoint, digest: loaded.digest })
 }
 
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its

@@ -86,9 +86,9 @@ fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
     assert_eq!(again.results(), whole.results());
 
     let other = Experiment::new(&NNUE.replace(r#"kind: "nnue", filters: 64"#, "blocks: 1, filters: 8"));
-    let refused = other.run(&[]);
+    let refused = other.run(&["--check"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("the net's tower is se_resnet; only those"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is of the kind se_resnet; leave it out"), "{}", refused.stderr);
     let both = NNUE
         .replace("alphabeta(trained, #{ nodes: 300 })", "player(trained, #{ alphabeta: #{}, search: #{} })");
     let both = Experiment::new(&both).run(&["--check"]);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::alphabeta::{
-    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, NnueEvaluation, PieceSquares, Score,
-    StaticEvaluator, bench,
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, NnueEvaluation, Score, StaticEvaluator, bench,
 };
 use dc0_core::board::{Game, Move, Side, Tablebase, TablebaseError};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_process::clock::Stopwatch;
+use dc0_runs::net::shipped_nnue;
 
 use super::options::Settings;
 use super::output::Output;
@@ -38,7 +38,23 @@ struct Ready {
     searcher: AlphaBeta,
     params: AlphaBetaParams,
     tablebases: Option<Tablebase>,
-    net: Arc<Checkpoint>,
+    /// What `DC0Model` names.
+    model: Arc<Checkpoint>,
+    net: Arc<NnueNet>,
+}
+
+/// The net that is asked for values: that of `DC0Model`, or the one in the program if that is of another kind.
+fn net(model: &Checkpoint, output: &Output) -> NnueNet {
+    let own = NnueNet::new(&model.spec, &model.weights).inspect(|_| {
+        output.info("SearchMode alphabeta evaluates with the value of DC0Model's net");
+    });
+    own.unwrap_or_else(|cause| {
+        output.info(&format!(
+            "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program; the net of DC0Model is not used: {cause}"
+        ));
+        let Checkpoint { spec, weights, .. } = shipped_nnue().expect("a test loads it").net;
+        NnueNet::new(&spec, &weights).expect("it is an nnue")
+    })
 }
 
 /// What a search is for, besides its position.
@@ -65,29 +81,26 @@ impl Second {
         let is_same = |ready: &Ready| {
             ready.params == params
                 && ready.tablebases == settings.tablebases
-                && Arc::ptr_eq(&ready.net, &settings.net)
+                && Arc::ptr_eq(&ready.model, &settings.net)
         };
         if self.ready.as_ref().is_some_and(is_same) {
             return;
         }
         self.ready = None;
         let tablebases = settings.tablebases.clone();
-        let searcher = match NnueNet::new(&settings.net.spec, &settings.net.weights) {
-            Ok(net) => {
-                output.info("SearchMode alphabeta evaluates with the value of DC0Model's net");
-                let net = Arc::new(net);
-                let make = || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
-                AlphaBeta::new(&params, tablebases.clone(), &make)
-            }
-            Err(cause) => {
-                output.info(&format!(
-                    "SearchMode alphabeta evaluates with material and piece squares; the net of DC0Model is not used: {cause}"
-                ));
-                AlphaBeta::new(&params, tablebases.clone(), &|| Box::<PieceSquares>::default())
-            }
-        };
-        let net = Arc::clone(&settings.net);
-        self.ready = Some(Ready { searcher, params, tablebases, net });
+        let net = Arc::new(net(&settings.net, output));
+        let make = || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
+        let searcher = AlphaBeta::new(&params, tablebases.clone(), &make);
+        let model = Arc::clone(&settings.net);
+        self.ready = Some(Ready { searcher, params, tablebases, model, net });
+    }
+
+    /// The evaluation of a position after [`set_up`](Self::set_up), for people.
+    pub(super) fn evaluation(&self, game: &Game) -> Option<String> {
+        let mut evaluator = NnueEvaluation::new(Arc::clone(&self.ready.as_ref()?.net));
+        evaluator.reset(game.position());
+        let score = score_text(evaluator.evaluate(game.position()).into(), None);
+        Some(format!("{} {score} for the side to move, in pawns", evaluator.name()))
     }
 
     /// Forgets what earlier searches found.
@@ -241,14 +254,6 @@ fn info(found: &Found, elapsed: Duration) -> Vec<String> {
         )
     };
     (1..).zip(&found.lines).map(line).collect()
-}
-
-/// The evaluation of a position, for people.
-pub(super) fn evaluation(game: &Game) -> String {
-    let mut evaluator = PieceSquares::default();
-    evaluator.reset(game.position());
-    let score = score_text(evaluator.evaluate(game.position()).into(), None);
-    format!("{} {score} for the side to move, in pawns", evaluator.name())
 }
 
 /// The nodes of the signature and nodes per second, in the form that match servers read.

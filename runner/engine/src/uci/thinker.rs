@@ -120,7 +120,10 @@ impl Thinker {
             return;
         }
         if settings.mode == SearchMode::AlphaBeta {
-            self.output.line(&alphabeta::evaluation(&game));
+            self.second.set_up(settings, &self.output);
+            if let Some(line) = self.second.evaluation(&game) {
+                self.output.line(&line);
+            }
             return;
         }
         self.make_ready(settings);

@@ -14,10 +14,10 @@ fn the_mode_is_switched_and_back() {
     let mut engine = Engine::ready(&[]);
     engine.send("setoption name SearchMode value alphabeta");
     let ready = engine.ask("isready", "readyok");
-    assert!(ready[0].contains("material and piece squares; the net of DC0Model is not used"), "{ready:?}");
+    assert!(ready[0].contains("the NNUE in the program; the net of DC0Model is not used"), "{ready:?}");
     let lines = engine.search("startpos", "go depth 7");
     assert!(lines.iter().any(|line| line.starts_with("info depth 7 seldepth ")), "{lines:?}");
-    assert!(engine.ask("eval", "material").last().expect("a line").contains("+0.00 for the side to move"));
+    assert!(engine.ask("eval", "for the side to move").last().expect("a line").starts_with("nnue "));
     engine.send("setoption name SearchMode value dc0");
     let lines = engine.search("startpos", "go nodes 50");
     assert_eq!(last_number(&lines, "nodes"), 50);
