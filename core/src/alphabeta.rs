@@ -9,6 +9,7 @@ mod descent;
 mod evaluator;
 mod history;
 mod iterations;
+mod leaves;
 mod limits;
 mod nnue;
 mod ordering;
@@ -32,6 +33,7 @@ use table::Table;
 use thread::{Node, Shared, Thread, Worker};
 
 pub use evaluator::StaticEvaluator;
+pub use leaves::QuiescentNnue;
 pub use limits::{Control, Found, Limits, Line, Unwatched};
 pub use nnue::{NnueEvaluation, nnue_value};
 pub use params::{AlphaBetaParams, SelectivityParams};

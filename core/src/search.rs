@@ -23,6 +23,7 @@ mod pending;
 mod proof;
 pub mod reference;
 mod reference_engine;
+mod requirements;
 mod restore;
 mod results;
 mod root;
@@ -54,6 +55,7 @@ pub use params::{
     SearchParams, TablebaseUse, TreeRule, VirtualLossMode,
 };
 pub use proof::Proof;
+pub use requirements::{Requirement, unmet};
 pub use restore::TreeFault;
 pub use root::{Exploration, RootScore};
 pub use rows::TreeRow;

@@ -1,6 +1,7 @@
 //! Tests of whole searches.
 
 mod draws;
+mod leaves;
 mod limits;
 mod minimax;
 mod suites;

@@ -1,7 +1,10 @@
 //! One position, without history.
 
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, Position as _, Role, Square};
+use shakmaty::{
+    Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup as _, Position as _,
+    PositionError, Role, Setup, Square,
+};
 
 use super::{Move, Promotion};
 
@@ -86,6 +89,24 @@ impl Position {
     /// The initial position of chess.
     pub fn initial() -> Self {
         Self(Chess::new())
+    }
+
+    /// The position with given pieces and White to move, without castling rights or en passant; `None` if kings are missing or the
+    /// opponent is in check. First White's squares of each kind of [`Piece::ALL`], then Black's.
+    pub fn of_pieces(pieces: &[u64; 12]) -> Option<Self> {
+        let mut board = Board::empty();
+        for (number, squares) in pieces.iter().enumerate() {
+            let (kind, color) =
+                (Piece::ALL[number % 6].role(), if number < 6 { Color::White } else { Color::Black });
+            for square in Bitboard(*squares) {
+                board.set_piece_at(square, kind.of(color));
+            }
+        }
+        let setup = Setup { board, turn: Color::White, ..Setup::empty() };
+        let position = Chess::from_setup(setup, CastlingMode::Standard)
+            .or_else(PositionError::ignore_too_much_material)
+            .or_else(PositionError::ignore_impossible_check);
+        position.ok().map(Self)
     }
 
     /// Whether pieces, side to move and castling rights are those of the initial position, whatever the clocks.

@@ -70,6 +70,9 @@ pub struct Batch {
     pub legal_ends: Vec<u32>,
     /// The key of each row's current position, without its history; a mirror image has that of its original; `[B]`.
     pub keys: Vec<u64>,
+    /// The rows whose value is to be that of the quiet positions that captures lead to, in rising order. Only nets of the kind `nnue`
+    /// offer that.
+    pub quiescent: Vec<u32>,
 }
 
 impl Batch {
@@ -90,6 +93,22 @@ impl Batch {
         self.legal.clear();
         self.legal_ends.clear();
         self.keys.clear();
+        self.quiescent.clear();
+    }
+
+    /// Asks for quiescence in the last row.
+    pub fn settle_last(&mut self) {
+        self.quiescent.push(self.len() as u32 - 1);
+    }
+
+    /// Whether a row asks for quiescence.
+    pub(super) fn is_quiescent(&self, row: usize) -> bool {
+        self.quiescent.binary_search(&(row as u32)).is_ok()
+    }
+
+    /// Fails if a row asks for quiescence, which the evaluator does not offer.
+    pub(super) fn refuse_quiescence(&self) -> Result<(), EvaluatorError> {
+        if self.quiescent.is_empty() { Ok(()) } else { Err(EvaluatorError::NoQuiescence) }
     }
 
     /// Adds the current position of a game.
@@ -120,6 +139,9 @@ impl Batch {
         self.legal[image..].iter_mut().for_each(|index| *index = index.mirrored());
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(key);
+        if self.is_quiescent(row) {
+            self.settle_last();
+        }
         true
     }
 
@@ -149,6 +171,9 @@ impl Batch {
         self.legal.extend_from_slice(&batch.legal[batch.legal_range(row)]);
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(batch.keys[row]);
+        if batch.is_quiescent(row) {
+            self.settle_last();
+        }
     }
 
     /// The range of a row's legal moves in `legal`, and of its policy in [`Evaluations::policy`].
@@ -224,6 +249,12 @@ pub enum EvaluatorError {
          leave `moves_left` out, or use a net with a `moves_left_head`"
     )]
     NoMovesLeft,
+    /// A search with quiescence has another net than an nnue.
+    #[error(
+        "the search's `quiescence` follows captures with the values of a net of the kind nnue, which this net is not; leave \
+         `quiescence` out, or use a net with `tower: #{{ kind: \"nnue\" }}`"
+    )]
+    NoQuiescence,
     /// A tablebase that a search probed instead of the net could not be read.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),

@@ -167,7 +167,7 @@ impl Evaluator for Cached {
     }
 }
 
-/// A 128-bit hash of everything that the net sees of a row.
+/// A 128-bit hash of everything that an evaluation depends on.
 fn row_key(batch: &Batch, row: usize, encoding: &Encoding) -> u128 {
     let (binary, scalars) = (encoding.binary_count(), encoding.scalar_count());
     let bits = batch.binary[row * binary..][..binary].iter().copied();
@@ -178,6 +178,7 @@ fn row_key(batch: &Batch, row: usize, encoding: &Encoding) -> u128 {
         low = mix(low ^ word, 0xa076_1d64_78bd_642f);
         high = mix(high ^ word, 0xe703_7ed1_a0b4_28db);
     }
+    let low = if batch.is_quiescent(row) { !low } else { low };
     u128::from(high) << 64 | u128::from(low)
 }
 

@@ -38,7 +38,8 @@ impl Evaluator for Uniform {
     }
 }
 
-/// Pseudo-random evaluations that are a pure function of the position, so that whole searches are reproducible.
+/// Pseudo-random evaluations that are a pure function of the position, so that whole searches are reproducible. Rows that ask for
+/// quiescence have other values.
 #[derive(Debug, Clone)]
 pub struct Hashed {
     encoding: Encoding,
@@ -83,7 +84,8 @@ impl Evaluator for Hashed {
             let legal = &batch.legal[batch.legal_range(row)];
             out.policy.extend(legal.iter().map(|index| unit(mix(key ^ u64::from(index.get())))));
             normalise(&mut out.policy[start..]);
-            out.wdl.push(wdl_of(key));
+            let settled = if batch.is_quiescent(row) { mix(key ^ 5 << 32) } else { key };
+            out.wdl.push(wdl_of(settled));
             if self.has_moves_left {
                 out.moves_left.push(100.0 * unit(mix(key ^ 4 << 32)));
             }

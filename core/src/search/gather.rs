@@ -257,6 +257,9 @@ impl Search {
         batch.legal.extend(self.scratch.legal.iter().map(|mv| encoding.policy_index(*mv, side)));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(self.game.key());
+        if self.params.quiescence {
+            batch.settle_last();
+        }
         let has_mirror = self.params.average_mirror && batch.push_pair(encoding);
         pending.legal.extend_from_slice(&self.scratch.legal);
         let (path_end, legal_end) = (pending.paths.len(), pending.legal.len());

@@ -223,6 +223,10 @@ params! {
         /// Weight of the value's loss in games that only the ply cap ended; less than 1 keeps many such games from pulling all values
         /// towards a draw, where they count as drawn.
         ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
+        /// Whether only quiet positions train the value: those without a check whose move neither captures nor promotes. The others train
+        /// the other heads. For nets that a quiescence search asks for values; with `positions: "quiet"` the policy would not learn to
+        /// capture.
+        quiet_values: bool = false;
         /// Folder of Syzygy tablebases, or several separated by `:`, that correct the games' results as Leela Chess Zero's
         /// rescorer does: a position gets the result of perfect play from the first position at or after it that the
         /// tablebases cover. `()` for the results as played.

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dc0_core::alphabeta::QuiescentNnue;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
+use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
@@ -205,7 +206,7 @@ impl Evaluators {
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
         if net.spec.tower.kind == Tower::Nnue {
             let integers = NnueNet::new(&net.spec, &net.weights);
-            return boxed(integers.map(|net| NnueEvaluator::new(Arc::new(net))));
+            return boxed(integers.map(|net| QuiescentNnue::new(Arc::new(net))));
         }
         match &self.engine {
             Engine::Torch { precision, .. } => self.make_with_precision(net, *precision),

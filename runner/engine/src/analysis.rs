@@ -85,7 +85,7 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
         lanes,
         rows: args.batch_size,
         search,
-        has_moves_left: net.spec.moves_left_head.is_some(),
+        net: net.spec.clone(),
     };
     let fit = score.applied_to(ScoreFit::of_net(&net)?);
     let (rows, cached) = (args.batch_size, cached_by_each(args.hash, lanes));

@@ -18,6 +18,8 @@ pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
 use dc0_core::import::{Lc0Params, PgnParams};
+use dc0_core::network::NetworkSpec;
+use dc0_core::search::{Requirement, SearchParams};
 
 use crate::executor::RemoteKind;
 use crate::step::{Kind, KindOf};
@@ -39,6 +41,14 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<search::PositionSearch>::ENTRY,
     &KindOf::<puzzles::Puzzles>::ENTRY,
 ];
+
+/// Why a net cannot serve a search, whose parameters are in the named group; `None` if it can.
+fn unmet(group: &str, search: &SearchParams, net: &NetworkSpec) -> Option<String> {
+    let Requirement { member, lacks } = dc0_core::search::unmet(search, net)?;
+    Some(format!(
+        "{group}.{member}: expected a net with a {lacks}, which this one does not have; leave it out, or give another net"
+    ))
+}
 
 /// The kind with this name.
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {

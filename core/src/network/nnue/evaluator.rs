@@ -46,6 +46,28 @@ impl NnueEvaluator {
         Self { net, instructions, rows: Vec::new(), scratch }
     }
 
+    /// Evaluates all rows without quiescence.
+    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
+    pub(crate) fn evaluate_at_once(
+        &mut self,
+        batch: &Batch,
+        out: &mut Evaluations,
+    ) -> Result<(), EvaluatorError> {
+        out.clear();
+        out.policy.resize(batch.legal.len(), 0.0);
+        let missing = batch.len().saturating_sub(self.rows.len());
+        self.rows.extend((0..missing).map(|_| self.net.first.empty()));
+        match self.instructions {
+            // SAFETY: the processor has the instructions, which `with_instructions` has checked.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { self.rows_by_avx2(batch, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => unsafe { self.rows_by_avx512(batch, out) },
+            _ => self.rows::<Baseline>(batch, out),
+        }
+    }
+
     #[inline(always)]
     fn rows<S: Set>(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         let planes = self.net.encoding.binary_count();
@@ -145,20 +167,8 @@ impl Evaluator for NnueEvaluator {
         &self.net.encoding
     }
 
-    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        out.clear();
-        out.policy.resize(batch.legal.len(), 0.0);
-        let missing = batch.len().saturating_sub(self.rows.len());
-        self.rows.extend((0..missing).map(|_| self.net.first.empty()));
-        match self.instructions {
-            // SAFETY: the processor has the instructions, which `with_instructions` has checked.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => unsafe { self.rows_by_avx2(batch, out) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => unsafe { self.rows_by_avx512(batch, out) },
-            _ => self.rows::<Baseline>(batch, out),
-        }
+        batch.refuse_quiescence()?;
+        self.evaluate_at_once(batch, out)
     }
 }

@@ -127,6 +127,7 @@ impl Evaluator for OnnxEvaluator {
         if batch.is_empty() {
             return Ok(());
         }
+        batch.refuse_quiescence()?;
         let failed =
             |cause: ort::Error| EvaluatorError::Device { rows: batch.len(), cause: cause.to_string() };
         self.run(batch, out).map_err(failed)?;

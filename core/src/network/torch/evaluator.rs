@@ -170,6 +170,7 @@ impl Evaluator for TorchEvaluator {
         if batch.is_empty() {
             return Ok(());
         }
+        batch.refuse_quiescence()?;
         let _no_grad = tch::no_grad_guard();
         self.run(batch).map_err(|cause| device_error(batch, &cause))?;
         self.finish(batch, out)

@@ -95,6 +95,9 @@ impl Reference<'_> {
         batch.legal = moves.iter().map(|mv| evaluator.encoding().policy_index(*mv, side)).collect();
         batch.legal_ends = vec![moves.len() as u32];
         batch.keys = vec![game.key()];
+        if params.quiescence {
+            batch.settle_last();
+        }
         let has_mirror = params.average_mirror && batch.push_pair(evaluator.encoding());
         let (mut evaluations, mut policy) = (Evaluations::default(), Vec::new());
         evaluator.evaluate(&batch, &mut evaluations)?;

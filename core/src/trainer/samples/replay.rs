@@ -1,6 +1,6 @@
 //! Replays one game and compares every stored position with the replay.
 
-use super::target::{self, Chance, Targets};
+use super::target::{self, Chance, Targets, ValueTarget};
 use super::{Fault, GameWithPositions, Part, Rows, SampleError, rescore};
 use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
@@ -40,6 +40,7 @@ pub(super) fn replay(
         balances: Vec::new(),
         pushed: None,
         trained: Vec::with_capacity(game.positions.len()),
+        quiet: Vec::with_capacity(game.positions.len()),
         rows: Rows::new(setup.encoding),
     };
     let mut ply = 0;
@@ -68,6 +69,8 @@ struct Replay<'a> {
     pushed: Option<usize>,
     /// Whether each of the stored positions so far is trained on.
     trained: Vec<bool>,
+    /// Whether each of them is quiet.
+    quiet: Vec<bool>,
     rows: Rows,
 }
 
@@ -85,7 +88,13 @@ impl Replay<'_> {
             let played = Move::from_packed(packed).filter(is_legal).ok_or(Fault::IllegalMove { packed })?;
             if let Some(row) = rows.next_if(|row| usize::from(row.ply) == game.ply()) {
                 self.check(row, &game, packed)?;
-                let is_trained = is_trained(row, game.position(), played, self.setup.targets);
+                let is_quiet = !game.position().is_check() && game.position().known(played).is_quiet();
+                self.quiet.push(is_quiet);
+                let is_trained = match self.setup.targets.positions {
+                    TrainedPositions::Full => row.full,
+                    TrainedPositions::All => true,
+                    TrainedPositions::Quiet => is_quiet,
+                };
                 self.trained.push(is_trained);
                 if is_trained {
                     self.push(row, &game)?;
@@ -149,10 +158,12 @@ impl Replay<'_> {
         let values = target::values(self.row, positions, &known, targets, ply)?;
         let was_cut_off = self.row.reason == Ending::Rules(Reason::PlyCap);
         let was_played_out = matches!(self.row.reason, Ending::Rules(_)) && !was_cut_off;
-        for ((row, value), is_trained) in positions.iter().zip(values).zip(&self.trained) {
-            if !is_trained {
+        for (number, (row, value)) in positions.iter().zip(values).enumerate() {
+            if !self.trained[number] {
                 continue;
             }
+            let is_taught = self.quiet[number] || !targets.quiet_values;
+            let value = if is_taught { value } else { ValueTarget { weight: 0.0, ..value } };
             let plies_left = self.row.moves.len() as u16 - row.ply;
             self.rows.wdl.push(value.weighted());
             self.rows.plies_left.push(was_played_out.then_some(plies_left));
@@ -168,14 +179,6 @@ impl Replay<'_> {
         let later = (ply + self.setup.targets.material_plies as usize).min(self.balances.len() - 1);
         let balance = self.balances[later];
         if (later - ply).is_multiple_of(2) { balance } else { -balance }
-    }
-}
-
-fn is_trained(row: &PositionRow, position: &Position, played: Move, targets: Targets) -> bool {
-    match targets.positions {
-        TrainedPositions::Full => row.full,
-        TrainedPositions::All => true,
-        TrainedPositions::Quiet => !position.is_check() && position.known(played).is_quiet(),
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) struct Targets {
     discount: f64,
     capped_games: CappedGames,
     ply_cap_value_weight: f64,
+    pub(super) quiet_values: bool,
     validation_fraction: f64,
 }
 
@@ -43,6 +44,7 @@ impl Targets {
             discount: params.discount,
             capped_games: params.capped_games,
             ply_cap_value_weight: params.ply_cap_value_weight,
+            quiet_values: params.quiet_values,
             validation_fraction: params.validation_fraction,
         }
     }

@@ -529,10 +529,21 @@ fn quiet_positions_are_without_checks_captures_and_promotions() {
     let (game, mut positions) = rows(0, &uci(moves), 0);
     positions[0].full = false;
     let params = TrainParams { positions: TrainedPositions::Quiet, ..all_trained() };
-    let samples = samples(&[game], &positions, &params);
+    let samples = self::samples(std::slice::from_ref(&game), &positions, &params);
     let plies: Vec<u16> =
         (0..samples.training_count()).filter_map(|index| samples.training_row(index).plies_left).collect();
     let left = |ply: u16| positions.len() as u16 - ply;
-    let expected: Vec<u16> = [0, 1, 3, 5, 7, 9, 10, 11, 12, 13, 17].map(left).into();
-    assert_eq!(plies, expected);
+    let quiet = [0, 1, 3, 5, 7, 9, 10, 11, 12, 13, 17];
+    assert_eq!(plies, quiet.map(left));
+    // The others can train the policy alone.
+    let params = TrainParams { quiet_values: true, ..all_trained() };
+    let samples = self::samples(&[game], &positions, &params);
+    let weights: Vec<f32> = (0..samples.training_count())
+        .map(|index| {
+            let wdl = samples.training_row(index).wdl;
+            wdl.win + wdl.draw + wdl.loss
+        })
+        .collect();
+    let expected: Vec<f32> = (0..positions.len() as u16).map(|ply| f32::from(u8::from(quiet.contains(&ply)))).collect();
+    assert_eq!(weights, expected);
 }

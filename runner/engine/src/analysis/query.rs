@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dc0_core::board::{Game, Move, Position, Tablebase};
+use dc0_core::network::NetworkSpec;
 use dc0_core::params;
 use dc0_core::params::{Value, read};
-use dc0_core::search::{ANALYSIS_RULES, Engine, SearchParams};
+use dc0_core::search::{ANALYSIS_RULES, Engine, Requirement, SearchParams, unmet};
 
 use super::refusal::Refusal;
 
@@ -80,8 +81,8 @@ pub(super) struct Query {
 pub(super) struct QueryReader<'a> {
     /// Members of the search for queries that do not set them.
     pub(super) search: &'a Value,
-    /// Whether the net predicts moves left.
-    pub(super) has_moves_left: bool,
+    /// What the net consists of.
+    pub(super) net: &'a NetworkSpec,
     /// The tablebases opened last, with their folders.
     pub(super) tablebases: &'a mut Option<(String, Tablebase)>,
 }
@@ -94,9 +95,10 @@ impl QueryReader<'_> {
             members.insert("search".to_owned(), over(self.search, own));
         }
         let params: QueryParams = read("query", &given).map_err(|errors| Refusal::of_params(id, errors))?;
-        if params.search.moves_left.is_some() && !self.has_moves_left {
-            let problem = "expected a net with a moves_left_head, which this one does not have; leave it out";
-            return Err(Refusal::of_field(Some(id), "search.moves_left", problem));
+        if let Some(Requirement { member, lacks }) = unmet(&params.search, self.net) {
+            let problem =
+                format!("expected a net with a {lacks}, which this one does not have; leave it out");
+            return Err(Refusal::of_field(Some(id), format!("search.{member}"), problem));
         }
         let tablebases = self.tablebases(id, &params.search)?;
         Query::new(id, params, tablebases)

@@ -4,6 +4,7 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use dc0_core::board::Tablebase;
+use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
 use serde::Serialize;
 
@@ -32,8 +33,8 @@ pub(super) struct Context {
     pub(super) rows: u32,
     /// Members of the search for queries that do not set them.
     pub(super) search: Value,
-    /// Whether the net predicts moves left.
-    pub(super) has_moves_left: bool,
+    /// What the net consists of.
+    pub(super) net: NetworkSpec,
 }
 
 impl Context {
@@ -133,7 +134,7 @@ impl Reader<'_> {
         }
         let mut reader = QueryReader {
             search: &self.context.search,
-            has_moves_left: self.context.has_moves_left,
+            net: &self.context.net,
             tablebases: &mut self.tablebases,
         };
         Ok(Request::Query(Box::new(reader.query(&id, Value::Group(members))?)))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dc0_core::board::{Game, Move};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::Hashed;
-use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, FixedSize};
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, FixedSize, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::exit::Exit;
@@ -52,7 +52,7 @@ fn server_with(lanes: u32, rows: u32, make: Arc<Make>) -> Server {
         lanes,
         rows,
         search: Value::of([("simulations", Value::Int(20))]),
-        has_moves_left: false,
+        net: NetworkSpec::default(),
     };
     Server { context, lanes, rows, fit: ScoreFit::NONE, make }
 }

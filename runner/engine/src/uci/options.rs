@@ -13,7 +13,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::Precision;
 use dc0_core::param_enum;
 use dc0_core::params::{ParamErrors, nearest};
-use dc0_core::search::SearchParams;
+use dc0_core::search::{Requirement, SearchParams, unmet};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
@@ -36,7 +36,6 @@ pub(super) const CLEAR_HASH: &str = "Clear Hash";
 const CHESS960: &str = "UCI_Chess960";
 
 /// The option that needs a net with a head of its own.
-const MOVES_LEFT: &str = "search.moves_left";
 
 /// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
@@ -85,12 +84,17 @@ pub enum SettingsError {
         /// The option that switches its group on.
         switch: String,
     },
-    /// The net has no moves left.
+    /// The net cannot serve it.
     #[error(
-        "option {MOVES_LEFT}: expected a net with a moves_left_head, which this one does not have; set DC0Model to one that has it \
-         first; it stays false"
+        "option {option}: expected a net with a {lacks}, which this one does not have; set DC0Model to one that has it first; it stays \
+         false"
     )]
-    NoMovesLeft,
+    Unmet {
+        /// The option.
+        option: String,
+        /// What the net lacks.
+        lacks: &'static str,
+    },
     /// Chess960, which is another game to the nets.
     #[error(
         "option {CHESS960}: expected false, because dc0 plays standard chess only: its moves, and the policies of its nets, know \
@@ -135,7 +139,7 @@ pub enum SettingsNote {
     /// The net cannot serve an option that was on.
     SwitchedOff {
         /// The option.
-        option: &'static str,
+        option: String,
         /// What the net lacks.
         lacks: &'static str,
     },
@@ -302,14 +306,16 @@ impl Settings {
     /// Fails where the net cannot serve the search that an option asks for. A net that was chosen later is taken, and the search
     /// changed: a match that is to measure this net must not go on with another one.
     fn fit_to_net(&mut self, set: &Declared) -> Result<Option<SettingsNote>, SettingsError> {
-        if self.search.moves_left.is_none() || self.net.spec.moves_left_head.is_some() {
-            return Ok(None);
+        let mut note = None;
+        while let Some(Requirement { member, lacks }) = unmet(&self.search, &self.net.spec) {
+            let option = format!("search.{member}");
+            if set.name != MODEL {
+                return Err(SettingsError::Unmet { option, lacks });
+            }
+            self.tune(&option, "false")?;
+            note = Some(SettingsNote::SwitchedOff { option, lacks });
         }
-        if set.name != MODEL {
-            return Err(SettingsError::NoMovesLeft);
-        }
-        self.tune(MOVES_LEFT, "false")?;
-        Ok(Some(SettingsNote::SwitchedOff { option: MOVES_LEFT, lacks: "moves_left_head" }))
+        Ok(note)
     }
 
     fn note(&self, set: &Declared) -> Option<SettingsNote> {

@@ -28,6 +28,7 @@ use dc0_opponents::{Opponent, alphabeta_with};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
+use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -134,14 +135,18 @@ impl Step for Arena {
     }
 
     fn conflict(&self, params: &ArenaParams) -> Option<String> {
-        let owns = [&params.first, &params.second];
-        PLAYERS.into_iter().zip(&self.players).zip(owns).find_map(|((name, player), own)| {
+        let owns = [&params.first, &params.second].into_iter().enumerate();
+        PLAYERS.into_iter().zip(&self.players).zip(owns).find_map(|((name, player), (number, own))| {
             let Some(network) = player.network() else {
                 let is_extra = *own != PlayerParams::default();
                 return is_extra.then(|| format!("{name}: \"{}\" has no net; leave it out", player.name()));
             };
+            if own.alphabeta.is_none() {
+                let path = if own.search.is_some() { format!("{name}.search") } else { "search".to_owned() };
+                return unmet(&path, params.search_of(number), &network.0.spec);
+            }
             let tower = network.0.spec.tower.kind;
-            (own.alphabeta.is_some() && tower != Tower::Nnue).then(|| {
+            (tower != Tower::Nnue).then(|| {
                 format!(
                     "{name}.alphabeta: alpha-beta asks a net of the kind nnue for values, and {} is of the kind {}; leave it out for a \
                      tree search, or the net for material and piece squares",

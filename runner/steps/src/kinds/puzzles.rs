@@ -19,6 +19,7 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
+use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -120,6 +121,10 @@ impl Step for Puzzles {
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self { network: past.read(manifest, "network")?.clone(), suite: Suite::default() })
+    }
+
+    fn conflict(&self, params: &PuzzleParams) -> Option<String> {
+        unmet("search", &params.search, &self.network.0.spec)
     }
 
     fn inputs(&self, params: &PuzzleParams) -> Result<Vec<Input>, StepError> {

@@ -18,6 +18,7 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
+use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -88,6 +89,10 @@ impl Step for PositionSearch {
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let network = past.read(manifest, "network")?.clone();
         Ok(Self { network, input: SearchInput::Games(Vec::new()) })
+    }
+
+    fn conflict(&self, params: &AnalysisParams) -> Option<String> {
+        unmet("search", &params.search, &self.network.0.spec)
     }
 
     fn inputs(&self, params: &AnalysisParams) -> Result<Vec<Input>, StepError> {

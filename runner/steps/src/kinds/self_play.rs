@@ -26,6 +26,7 @@ use dc0_runs::{
     Folder, Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace,
 };
 
+use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -115,6 +116,11 @@ impl Step for SelfPlay {
                  a net with `tower: #{{ kind: \"nnue\" }}`, or leave the kind out for a tree search",
                 tower.name()
             ));
+        }
+        if let SelfPlaySearch::Tree(search) = &params.search
+            && let Some(unmet) = unmet("search", search, &self.network.0.spec)
+        {
+            return Some(unmet);
         }
         match (&self.archive, params.archive_share > 0.0) {
             (None, true) => Some(

@@ -1,0 +1,113 @@
+//! Quiescence at the leaves of a tree search.
+
+use std::sync::Arc;
+
+use super::random_games;
+use crate::alphabeta::QuiescentNnue;
+use crate::alphabeta::see::exchange;
+use crate::board::{Game, Position};
+use crate::network::nnue::{NnueEvaluator, NnueNet};
+use crate::network::{Batch, Cached, Evaluations, Evaluator, EvaluatorError, initial_weights, preset};
+use crate::rng::Seed;
+
+fn net() -> Arc<NnueNet> {
+    let spec = preset("nnue-128").expect("exists").spec;
+    Arc::new(NnueNet::new(&spec, &initial_weights(&spec, Seed { run: 1, step: 1 })).expect("in range"))
+}
+
+/// Games whose last position shows no capture en passant.
+fn games() -> Vec<Game> {
+    let mut games = random_games(3, 120, 8);
+    games.retain(|game| game.position().legal_en_passant().is_none());
+    games
+}
+
+fn batch(evaluator: &dyn Evaluator, games: &[Game], is_quiescent: bool) -> Batch {
+    let mut batch = Batch::default();
+    for game in games {
+        batch.push(evaluator.encoding(), game);
+        if is_quiescent {
+            batch.settle_last();
+        }
+    }
+    batch
+}
+
+fn evaluated(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("finite");
+    out
+}
+
+fn values(evaluations: &Evaluations) -> Vec<f32> {
+    evaluations.wdl.iter().map(|wdl| wdl.value()).collect()
+}
+
+/// The value for the side to move once no capture is worth it, without windows, order or updated sums.
+fn settled(position: &Position, evaluator: &mut NnueEvaluator) -> f32 {
+    let is_check = position.is_check();
+    let side = position.side_to_move();
+    let is_stalemate = !is_check && !position.has_pieces(side) && !position.has_legal_move();
+    if position.is_insufficient_material() || is_stalemate {
+        return 0.0;
+    }
+    let mut moves = Vec::new();
+    let mut best = -1.0f32;
+    if is_check {
+        position.known_moves_into(&mut moves);
+    } else {
+        position.known_captures_into(&mut moves);
+        moves.retain(|mv| exchange(position, *mv) >= 0);
+        let stopped = batch(evaluator, &[Game::from_position(position.clone())], false);
+        best = values(&evaluated(evaluator, &stopped))[0];
+    }
+    for mv in moves {
+        best = best.max(-settled(&position.after(mv, 0).0, evaluator));
+    }
+    best
+}
+
+#[test]
+fn values_are_those_of_the_best_exchange() {
+    let (games, mut plain) = (games(), NnueEvaluator::new(net()));
+    let expected: Vec<f32> = games.iter().map(|game| settled(game.position(), &mut plain)).collect();
+    let mut settling = QuiescentNnue::new(net());
+    let rows = batch(&settling, &games, true);
+    let found = evaluated(&mut settling, &rows);
+    assert_eq!(values(&found), expected);
+    // The rest is the net's.
+    let as_it_stands = evaluated(&mut plain, &batch(&settling, &games, false));
+    assert_eq!(found.policy, as_it_stands.policy);
+    let differing = values(&found).iter().zip(values(&as_it_stands)).filter(|(a, b)| **a != *b).count();
+    assert!(differing > games.len() / 5, "{differing}");
+}
+
+#[test]
+fn rows_that_do_not_ask_are_evaluated_as_they_stand() {
+    let (games, mut settling) = (games(), QuiescentNnue::new(net()));
+    let (plain, asking) = (batch(&settling, &games, false), batch(&settling, &games, true));
+    let of_both = [&plain, &asking].map(|rows| evaluated(&mut settling, rows).wdl);
+    assert_eq!(of_both[0], evaluated(&mut NnueEvaluator::new(net()), &plain).wdl);
+    // Also of one batch, with a cache.
+    let mut mixed = Batch::default();
+    for game in &games {
+        mixed.push(settling.encoding(), game);
+        mixed.push(settling.encoding(), game);
+        mixed.settle_last();
+    }
+    let mut cached = Cached::new(Box::new(settling), 1000);
+    for _ in 0..2 {
+        let found = evaluated(&mut cached, &mixed).wdl;
+        assert!(found.iter().step_by(2).eq(&of_both[0]));
+        assert!(found.iter().skip(1).step_by(2).eq(&of_both[1]));
+    }
+    assert_eq!(cached.cache_hits(), mixed.len() as u64);
+}
+
+#[test]
+fn evaluators_without_it_refuse() {
+    let mut plain = NnueEvaluator::new(net());
+    let asking = batch(&plain, &games()[..1], true);
+    let refused = plain.evaluate(&asking, &mut Evaluations::default());
+    assert!(matches!(refused, Err(EvaluatorError::NoQuiescence)));
+}
