@@ -9,9 +9,10 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use dc0_core::alphabeta::QuiescentNnue;
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
+use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions, runtime};
 use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError};
 use dc0_core::params::Schedule;
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let integers = NnueNet::new(&net.spec, &net.weights).ok().map(Arc::new);
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
         if let Some(net) = &integers {
-            return Ok(Box::new(NnueEvaluator::new(Arc::clone(net))));
+            return Ok(Box::new(QuiescentNnue::new(Arc::clone(net))));
         }
         let evaluator = TorchEvaluator::new(&net.spec, &net.weights, TorchOptions::default());
         let failed = |cause: &dyn Error| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
@@ -39,7 +40,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The best moves after a random opening, which often loses material: positions of every value, played out as well as this net
     // can.
-    let search = SearchParams { simulations: 100, mate_in_one: true, ..SearchParams::default() };
+    let search = SearchParams {
+        simulations: 100,
+        mate_in_one: true,
+        quiescence: integers.is_some(),
+        ..SearchParams::default()
+    };
     let params = SelfPlayParams {
         search: search.into(),
         root_noise: None,

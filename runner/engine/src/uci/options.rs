@@ -22,7 +22,7 @@ use crate::score::{ScoreFit, ScoreParams};
 use crate::uci::log::Log;
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
-use dc0_runs::net::{NetError, named, shipped};
+use dc0_runs::net::{NetError, named, shipped_nnue};
 use declared::{Declared, Kind};
 use tuned::{BATCH_SIZE, Kept};
 
@@ -259,14 +259,14 @@ impl Settings {
         let evaluators = evaluators(backend, &device, onnxruntime.as_deref())?;
         Ok(Self {
             mode: SearchMode::Dc0,
-            net: Arc::new(shipped()?.net),
+            net: Arc::new(shipped_nnue()?.net),
             evaluators,
             search: tuned::search(),
             selectivity: SelectivityParams::default(),
             kept: Kept::default(),
             time: TimeParams::default(),
             score: ScoreParams::default(),
-            net_fit: ScoreFit::SMALL_NET,
+            net_fit: ScoreFit::NONE,
             tablebases: None,
             temperature: 0.0,
             seed: 1,
@@ -338,7 +338,7 @@ impl Settings {
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             MODEL => {
-                let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
+                let net = if value.is_empty() { shipped_nnue()?.net } else { named(value)?.net };
                 self.net_fit = ScoreFit::of_net(&net)?;
                 // The same net keeps its threads and the tree.
                 if *self.net != net {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
-use dc0_core::search::{SearchParams, VirtualLossMode};
+use dc0_core::search::{FpuParams, SearchParams, VirtualLossMode};
 
 use super::declared::{Declared, Kind};
 use crate::score::ScoreParams;
@@ -19,14 +19,17 @@ pub(super) const BATCH_SIZE: u32 = 16;
 /// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
-/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, and with a virtual loss that
-/// costs a batch the least strength.
+/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, with a virtual loss that costs a batch
+/// the least strength, and with what was measured for the net in the program (docs/methods/networks.md, "In a tree search").
 pub(super) fn search() -> SearchParams {
     SearchParams {
         leaf_batch: BATCH_SIZE,
         virtual_loss_mode: VirtualLossMode::Visit,
         reuse_tree: true,
         mate_in_one: true,
+        quiescence: true,
+        policy_temperature: 1.5,
+        fpu: FpuParams { value: -0.1, ..FpuParams::default() },
         ..SearchParams::default()
     }
 }
