@@ -17,8 +17,8 @@ fn net() -> Arc<NnueNet> {
 
 /// Games whose last position shows no capture en passant.
 fn games() -> Vec<Game> {
-    let mut games = random_games(3, 120, 8);
-    games.retain(|game| game.position().legal_en_passant().is_none());
+    let mut games = random_games(3, 400, 3);
+    games.retain(|game| game.ply() < 24 && game.position().legal_en_passant().is_none());
     games
 }
 
@@ -43,13 +43,15 @@ fn values(evaluations: &Evaluations) -> Vec<f32> {
     evaluations.wdl.iter().map(|wdl| wdl.value()).collect()
 }
 
-/// The value for the side to move once no capture is worth it, without windows, order or updated sums.
-fn settled(position: &Position, evaluator: &mut NnueEvaluator) -> f32 {
+/// The value for the side to move once no capture is worth it, without windows, order or updated sums; `None` if that takes more
+/// positions than are left.
+fn settled(position: &Position, evaluator: &mut NnueEvaluator, left: &mut u32) -> Option<f32> {
+    *left = left.checked_sub(1)?;
     let is_check = position.is_check();
     let side = position.side_to_move();
     let is_stalemate = !is_check && !position.has_pieces(side) && !position.has_legal_move();
     if position.is_insufficient_material() || is_stalemate {
-        return 0.0;
+        return Some(0.0);
     }
     let mut moves = Vec::new();
     let mut best = -1.0f32;
@@ -62,15 +64,20 @@ fn settled(position: &Position, evaluator: &mut NnueEvaluator) -> f32 {
         best = values(&evaluated(evaluator, &stopped))[0];
     }
     for mv in moves {
-        best = best.max(-settled(&position.after(mv, 0).0, evaluator));
+        best = best.max(-settled(&position.after(mv, 0).0, evaluator, left)?);
     }
-    best
+    Some(best)
 }
 
 #[test]
 fn values_are_those_of_the_best_exchange() {
-    let (games, mut plain) = (games(), NnueEvaluator::new(net()));
-    let expected: Vec<f32> = games.iter().map(|game| settled(game.position(), &mut plain)).collect();
+    let (mut games, mut plain, mut expected) = (games(), NnueEvaluator::new(net()), Vec::new());
+    games.retain(|game| {
+        let found = settled(game.position(), &mut plain, &mut 20_000);
+        expected.extend(found);
+        found.is_some()
+    });
+    assert!(games.len() > 40, "{}", games.len());
     let mut settling = QuiescentNnue::new(net());
     let rows = batch(&settling, &games, true);
     let found = evaluated(&mut settling, &rows);

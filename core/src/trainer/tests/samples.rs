@@ -536,7 +536,7 @@ fn quiet_positions_are_without_checks_captures_and_promotions() {
     let quiet = [0, 1, 3, 5, 7, 9, 10, 11, 12, 13, 17];
     assert_eq!(plies, quiet.map(left));
     // The others can train the policy alone.
-    let params = TrainParams { quiet_values: true, ..all_trained() };
+    let params = TrainParams { quiet_values: true, positions: TrainedPositions::All, ..all_trained() };
     let samples = self::samples(&[game], &positions, &params);
     let weights: Vec<f32> = (0..samples.training_count())
         .map(|index| {
