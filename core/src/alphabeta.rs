@@ -35,7 +35,7 @@ use thread::{Node, Shared, Thread, Worker};
 pub use evaluator::StaticEvaluator;
 pub use leaves::QuiescentNnue;
 pub use limits::{Control, Found, Limits, Line, Unwatched};
-pub use nnue::{NnueEvaluation, nnue_value};
+pub use nnue::{NnueEvaluation, nnue_centipawns, nnue_draw, nnue_value};
 pub use params::{AlphaBetaParams, SelectivityParams};
 pub use piece_squares::{PieceSquares, evaluation, value};
 pub use score::Score;
@@ -58,7 +58,7 @@ pub struct AlphaBeta {
 
 impl AlphaBeta {
     /// A searcher with the memory and the threads of some parameters; their `depth` and `nodes` are the caller's to pass on
-    /// ([`Limits`]).
+    /// ([`Limits`]), and their `tablebases` to open.
     pub fn new(
         params: &AlphaBetaParams,
         tablebases: Option<Tablebase>,
@@ -164,11 +164,15 @@ impl AlphaBeta {
         Ok(moves.into_iter().map(RootMove::new).collect())
     }
 
-    /// Adds the answer that the table has to lines of one move, for programs that think on the opponent's time.
+    /// Adds the answer that the table has to lines of one move that does not end the game, for programs that think on the opponent's
+    /// time.
     fn expect_answer(&self, game: &Game, found: &mut Found) {
         for line in found.lines.iter_mut().filter(|line| line.moves.len() == 1) {
             let mut after = game.clone();
             after.play_unchecked(line.moves[0]);
+            if after.outcome_by_rules(true).is_some() {
+                continue;
+            }
             let stored = self.table.probe(after.key(), 1).and_then(|entry| entry.best);
             line.moves.extend(stored.filter(|answer| after.position().is_legal(*answer)));
         }

@@ -1,8 +1,11 @@
 //! The search with tablebases. `cargo xtask test` downloads them; without them these tests fail and say so.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
+use crate::program::{PROGRAM, succeed};
 use crate::{random_endings, syzygy};
+use dc0_core::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, PieceSquares, Unwatched};
 use dc0_core::board::{Game, Move, Position, Rules, Tablebase};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::EvaluatorError;
@@ -149,4 +152,46 @@ fn a_damaged_table_is_reported_by_the_search() {
     let mut search = new_search(&game, &params(400, TablebaseUse::Leaves), &tablebase);
     let error = run(&mut search).expect_err("the table is damaged").to_string();
     assert!(error.contains("KQNvK.rtbw") && error.contains("is damaged"), "{error}");
+}
+
+#[test]
+fn alpha_beta_keeps_the_result_of_the_tables() {
+    let folders = Some(syzygy().display().to_string());
+    let params = AlphaBetaParams { tablebases: folders, ..AlphaBetaParams::default() };
+    let tablebase = params.open_tablebases().expect("tables");
+    let mut searcher = AlphaBeta::new(&params, tablebase.clone(), &|| Box::<PieceSquares>::default());
+    let (tablebase, mut hits) = (tablebase.expect("they are given"), 0);
+    let limits = Limits { depth: Some(6), ..Limits::default() };
+    for game in some_endings() {
+        let best = tablebase.best_moves(&game).expect("sound tables").expect("few pieces");
+        let found = searcher.search(&game, &limits, &mut Unwatched).expect("sound tables");
+        assert!(best.contains(&found.best()), "{}", game.position().fen());
+        hits += found.tablebase_hits;
+    }
+    assert!(hits > 1000, "{hits}");
+}
+
+#[test]
+fn alpha_beta_players_probe_tables() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tables = format!("{:?}", syzygy().display().to_string());
+    let script = format!(
+        "let run = open_run(\"tables\");
+        let net = run.network(#{{ tower: #{{ kind: \"nnue\", filters: 128 }} }});
+        run.arena(alphabeta(net, #{{ nodes: 100, tablebases: {tables} }}), alphabeta(#{{ nodes: 100, tablebases: {tables} }}), #{{ games: 4 }});"
+    );
+    fs::write(folder.path().join("x.rhai"), script).expect("writes");
+    let mut command = Command::new(PROGRAM);
+    command
+        .current_dir(folder.path())
+        .args(["x.rhai", "--device", "cpu", "--backend", "torch"])
+        .stdin(Stdio::null());
+    succeed(&mut command);
+    let steps = fs::read_dir(folder.path().join("datasets/tables/steps")).expect("steps");
+    let mut files = steps.filter_map(Result::ok).map(|entry| entry.path());
+    let manifest = files.find(|path| path.display().to_string().contains("-arena-")).expect("a match");
+    let text = fs::read_to_string(manifest).expect("a manifest");
+    let digest = Tablebase::open(&syzygy()).expect("tables").digest();
+    // The net's search has them as an input, and the search by material in its identity.
+    assert_eq!(text.matches(&digest).count(), 2, "{text}");
 }

@@ -1,13 +1,13 @@
 //! For tests and benches: the nodes that the search visits on fixed positions, which change with its behaviour.
 
-use super::{AlphaBeta, AlphaBetaParams, Limits, PieceSquares, Unwatched};
+use super::{AlphaBeta, AlphaBetaParams, Limits, MakeStaticEvaluator, SelectivityParams, Unwatched};
 use crate::board::{Game, Position, TablebaseError};
 
 /// The depth of the signature.
 pub const DEPTH: u32 = 10;
 
-/// What [`nodes`] gives at [`DEPTH`]. It is part of the identity of players, so that a changed search is another player; a change must
-/// be intended and announced.
+/// What [`nodes`] gives at [`DEPTH`] with material and piece squares and the default selectivity. It is part of the identity of players,
+/// so that a changed search is another player; a change must be intended and announced.
 pub const SIGNATURE: u64 = 524_738;
 
 /// Twenty positions of openings, middlegames and endings: well-known test positions and positions of dc0's own games.
@@ -39,8 +39,13 @@ pub fn positions() -> Vec<Game> {
 }
 
 /// The positions visited by a search of each bench position to a depth, with one thread and an empty table of 16 MiB for each.
-pub fn nodes(depth: u32) -> Result<u64, TablebaseError> {
-    let mut searcher = AlphaBeta::new(&AlphaBetaParams::default(), None, &|| Box::<PieceSquares>::default());
+pub fn nodes(
+    depth: u32,
+    selectivity: &SelectivityParams,
+    make_evaluator: &MakeStaticEvaluator<'_>,
+) -> Result<u64, TablebaseError> {
+    let params = AlphaBetaParams { selectivity: selectivity.clone(), ..AlphaBetaParams::default() };
+    let mut searcher = AlphaBeta::new(&params, None, make_evaluator);
     let limits = Limits { depth: Some(depth), ..Limits::default() };
     positions().iter().try_fold(0, |sum, game| {
         searcher.start_game();

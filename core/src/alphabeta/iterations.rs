@@ -23,18 +23,21 @@ pub(super) struct RootMove {
     score: i32,
     /// The last score that is known; 0 before the first.
     known: i32,
+    /// Whether `known` is only a lower bound.
+    is_lower_bound: bool,
     /// The principal variation that begins with it.
     line: Vec<Move>,
 }
 
 impl RootMove {
     pub(super) fn new(mv: KnownMove) -> Self {
-        Self { mv, score: -INFINITE, known: 0, line: vec![mv.played] }
+        Self { mv, score: -INFINITE, known: 0, is_lower_bound: false, line: vec![mv.played] }
     }
 
     /// Its line for the caller.
     fn line(&self) -> Line {
-        Line { score: Score::of(self.known), moves: self.line.clone() }
+        let Self { known, is_lower_bound, ref line, .. } = *self;
+        Line { score: Score::of(known), is_lower_bound, moves: line.clone() }
     }
 }
 
@@ -165,7 +168,7 @@ impl<'a, 't> Iterations<'a, 't> {
             }
             best = best.max(score);
             if number == 1 || score > alpha {
-                (chosen.score, chosen.known) = (score, score);
+                (chosen.score, chosen.known, chosen.is_lower_bound) = (score, score, score >= beta);
                 thread.extend_line(0, chosen.mv.played);
                 chosen.line.clone_from(&thread.worker.lines[0]);
             }

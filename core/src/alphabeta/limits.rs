@@ -63,6 +63,8 @@ pub struct Found {
 pub struct Line {
     /// The score for the side to move.
     pub score: Score,
+    /// Whether the score is only a lower bound: the search was stopped before it knew how much better the move is.
+    pub is_lower_bound: bool,
     /// The principal variation; its first move is the root move.
     pub moves: Vec<Move>,
 }

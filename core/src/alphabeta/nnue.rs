@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::evaluator::StaticEvaluator;
 use super::score::Score;
 use crate::board::{KnownMove, Position};
+use crate::network::Wdl;
 use crate::network::nnue::{NnueLine, NnueNet};
 
 /// Evaluates positions by the value head of a net of the kind `nnue`.
@@ -35,7 +36,7 @@ impl StaticEvaluator for NnueEvaluation {
     }
 
     fn evaluate(&mut self, position: &Position) -> i32 {
-        centipawns(self.line.evaluate(self.depth, position).value())
+        nnue_centipawns(self.line.evaluate(self.depth, position).value())
     }
 
     fn name(&self) -> &'static str {
@@ -45,7 +46,7 @@ impl StaticEvaluator for NnueEvaluation {
 
 /// P(win) − P(loss) in hundredths of a pawn, at most 12,800: Leela Chess Zero's `centipawn_2019`
 /// (`src/search/classic/search.cc`), which needs no function of a system's library.
-fn centipawns(value: f32) -> i32 {
+pub fn nnue_centipawns(value: f32) -> i32 {
     unrounded(value.into()).round() as i32
 }
 
@@ -59,7 +60,7 @@ fn unrounded(value: f64) -> f64 {
 /// Halvings of an interval until it holds two neighbouring numbers of 64 bits at most.
 const HALVINGS: u32 = 64;
 
-/// P(win) − P(loss) whose [`centipawns`] these are, exactly before rounding; ±1 for mates, tablebase results and more than 12,800.
+/// P(win) − P(loss) whose [`nnue_centipawns`] these are, exactly before rounding; ±1 for mates, tablebase results and more than 12,800.
 pub fn nnue_value(score: Score) -> f32 {
     let centipawns = match score {
         Score::Centipawns(centipawns) => f64::from(centipawns),
@@ -77,32 +78,48 @@ pub fn nnue_value(score: Score) -> f32 {
     (centipawns.signum() * f64::midpoint(low, high)) as f32
 }
 
+/// P(draw) for a value of a search, which knows no draws: what the value leaves open is a draw with the same share as in the net's own
+/// result of a position of the line.
+pub fn nnue_draw(value: f32, own: Wdl) -> f32 {
+    let open = 1.0 - own.value().abs();
+    let share = if open > 0.0 { (own.draw / open).clamp(0.0, 1.0) } else { 0.0 };
+    share * (1.0 - value.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{NnueEvaluation, centipawns, nnue_value};
+    use super::{NnueEvaluation, nnue_centipawns, nnue_draw, nnue_value};
     use crate::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, Score, Unwatched};
     use crate::board::{Game, Position};
     use crate::network::nnue::NnueNet;
-    use crate::network::{initial_weights, preset};
+    use crate::network::{Wdl, initial_weights, preset};
     use crate::rng::Seed;
 
     #[test]
     fn values_become_centipawns() {
-        assert_eq!([0.0, 1.0, -1.0, 0.5].map(centipawns), [0, 12_800, -12_800, 148]);
+        assert_eq!([0.0, 1.0, -1.0, 0.5].map(nnue_centipawns), [0, 12_800, -12_800, 148]);
     }
 
     #[test]
     fn scores_become_the_values_that_they_were_made_of() {
         for score in -12_800..=12_800 {
             let value = nnue_value(Score::Centipawns(score));
-            assert_eq!(centipawns(value), score, "{value}");
+            assert_eq!(nnue_centipawns(value), score, "{value}");
             assert!((value + nnue_value(Score::Centipawns(-score))).abs() < 1e-7);
         }
         let proven = [Score::Mate(1), Score::Centipawns(30_990), Score::Mate(-3), Score::Mate(0)];
         assert_eq!(proven.map(nnue_value), [1.0, 1.0, -1.0, -1.0]);
         assert_eq!(nnue_value(Score::Centipawns(0)), 0.0);
+    }
+
+    #[test]
+    fn draws_keep_their_share_of_what_is_open() {
+        // Of the half that the net's value leaves open, half is a draw.
+        let own = Wdl { win: 0.625, draw: 0.25, loss: 0.125 };
+        assert_eq!([0.5, 0.0, -0.75, 1.0].map(|value| nnue_draw(value, own)), [0.25, 0.5, 0.125, 0.0]);
+        assert_eq!(nnue_draw(0.0, Wdl { win: 1.0, draw: 0.0, loss: 0.0 }), 0.0);
     }
 
     #[test]

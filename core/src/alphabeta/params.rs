@@ -1,5 +1,8 @@
 //! Parameters of the alpha-beta search.
 
+use std::path::Path;
+
+use crate::board::{Tablebase, TablebaseError};
 use crate::params;
 
 params! {
@@ -13,6 +16,8 @@ params! {
         hash_mb: u32 = 16, in 0..=65_536;
         /// Threads that search the same position and share the table. With more than 1 the same input may give other moves.
         threads: u32 = 1, in 1..=64;
+        /// Folder of Syzygy tablebases, or several separated by `:`; () for none.
+        tablebases: Option<String> = None;
         /// What the search leaves out or looks at twice.
         selectivity: SelectivityParams = SelectivityParams::default();
     }
@@ -49,6 +54,13 @@ params! {
         check_extensions: bool = true;
         /// Whether a move that is far better than all others is searched deeper.
         singular_extensions: bool = true;
+    }
+}
+
+impl AlphaBetaParams {
+    /// Opens the tablebases that searches probe, if any.
+    pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
+        self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
     }
 }
 

@@ -108,6 +108,11 @@ impl ArenaParams {
         [&self.first, &self.second][player].search.as_ref().unwrap_or(&self.search)
     }
 
+    /// The alpha-beta searches of the players that have one.
+    pub fn alphabetas(&self) -> impl Iterator<Item = &AlphaBetaParams> {
+        [&self.first, &self.second].into_iter().filter_map(|player| player.alphabeta.as_ref())
+    }
+
     /// What ends a game.
     pub fn rules(&self) -> Rules {
         Rules { max_plies: self.max_plies }

@@ -13,7 +13,7 @@ use super::records::PositionRow;
 use super::searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
 use super::stats::SelfPlayStats;
 use crate::alphabeta::{
-    AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, StaticEvaluator, nnue_value,
+    AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, StaticEvaluator, nnue_draw, nnue_value,
 };
 use crate::board::{Adjudication, Ending, Game, GameResult, KnownMove, Move, Position, Side, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
@@ -264,12 +264,9 @@ fn value_of(found: &Found, own: Wdl) -> f32 {
 /// The row of a position; its result is filled in when the game ends.
 ///
 /// Alpha-beta compares moves and counts no visits of them: the policy target is the best move, which has one visit, as in imported
-/// games. It knows no draws either: what its value leaves open is a draw with the same share as in the net's own value.
+/// games.
 fn row(number: u32, game: &Game, thought: &Thought, is_target: bool) -> PositionRow {
     let position = game.position();
-    let (own_q, own_d) = (thought.own.value(), thought.own.draw);
-    let open = 1.0 - own_q.abs();
-    let share = if open > 0.0 { (own_d / open).clamp(0.0, 1.0) } else { 0.0 };
     let mut row = PositionRow {
         game: number,
         ply: game.ply() as u16,
@@ -277,9 +274,9 @@ fn row(number: u32, game: &Game, thought: &Thought, is_target: bool) -> Position
         played: thought.best.packed(),
         legal: thought.legal,
         root_q: thought.value,
-        root_d: share * (1.0 - thought.value.abs()),
-        net_q: own_q,
-        net_d: own_d,
+        root_d: nnue_draw(thought.value, thought.own),
+        net_q: thought.own.value(),
+        net_d: thought.own.draw,
         simulations: thought.nodes.try_into().unwrap_or(u32::MAX),
         full: is_target,
         // All of the target is on one move.

@@ -40,7 +40,7 @@ impl AlphaBetaSearch {
     /// The same as the parameters of a searcher.
     pub(super) fn params(&self) -> AlphaBetaParams {
         let Self { nodes, depth, hash_mb, selectivity, .. } = self.clone();
-        AlphaBetaParams { nodes: Some(nodes), depth, hash_mb, threads: 1, selectivity }
+        AlphaBetaParams { nodes: Some(nodes), depth, hash_mb, threads: 1, tablebases: None, selectivity }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use dc0_core::board::TablebaseError;
 use dc0_core::params::{ParamErrors, Problem};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -82,6 +83,9 @@ pub enum OpponentError {
     /// Wrong parameters, or options that the program does not have.
     #[error(transparent)]
     Params(#[from] ParamErrors),
+    /// The tablebases of dc0's own search cannot be opened.
+    #[error(transparent)]
+    Tablebases(#[from] TablebaseError),
     /// A file has changed since the opponent was made.
     #[error(
         "{} has changed since this match began; run the script again, and games against the new version become a match of their own",
@@ -100,7 +104,8 @@ impl Fault for OpponentError {
             | Self::NotInstalled { .. }
             | Self::NoProgram { .. }
             | Self::Start { .. }
-            | Self::Params(_) => Exit::BadInput,
+            | Self::Params(_)
+            | Self::Tablebases(_) => Exit::BadInput,
             Self::Unreadable { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Exit::BadInput,
             Self::Unreadable { .. } => Exit::Storage,
             Self::Ended { .. } | Self::NotReady { .. } | Self::Changed { .. } => Exit::Failed,

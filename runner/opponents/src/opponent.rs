@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dc0_core::alphabeta::AlphaBetaParams;
 use dc0_core::arena::Program;
+use dc0_core::board::Tablebase;
 use dc0_core::params::Value;
 
 use crate::error::OpponentError;
@@ -23,7 +24,7 @@ enum Kind {
     /// A process.
     Process { setup: Arc<Setup>, start: Start },
     /// dc0's own search.
-    AlphaBeta(Arc<AlphaBetaParams>),
+    AlphaBeta { params: Arc<AlphaBetaParams>, tables: Option<Tablebase> },
 }
 
 /// Starts a program that speaks some protocol.
@@ -31,8 +32,9 @@ type Start = fn(Arc<Setup>) -> Result<Box<dyn Program>, OpponentError>;
 
 impl Opponent {
     /// dc0's alpha-beta search with material and piece squares.
-    pub fn alphabeta(params: &AlphaBetaParams) -> Self {
-        Self(Kind::AlphaBeta(Arc::new(params.clone())))
+    pub fn alphabeta(params: &AlphaBetaParams) -> Result<Self, OpponentError> {
+        let tables = params.open_tablebases()?;
+        Ok(Self(Kind::AlphaBeta { params: Arc::new(params.clone()), tables }))
     }
 
     /// A UCI engine, which is started once to learn its name and to check its options.
@@ -80,17 +82,17 @@ impl Opponent {
     pub fn name(&self) -> String {
         match &self.0 {
             Kind::Process { setup, .. } => setup.name(),
-            Kind::AlphaBeta(params) => searcher::name(params),
+            Kind::AlphaBeta { params, .. } => searcher::name(params),
         }
     }
 
     /// The blake3 digest, in hexadecimal, of what determines its games: the program's file, those that its arguments, options and `files`
     /// name, arguments, options, limit and timeouts. That of a plan is the same, unless the program is started by a script: then what
-    /// the program says of itself counts, too. Of dc0's own search, that of its parameters and its signature.
+    /// the program says of itself counts, too. Of dc0's own search, that of its parameters, its tablebases and its signature.
     pub fn digest(&self) -> String {
         match &self.0 {
             Kind::Process { setup, .. } => setup.digest(),
-            Kind::AlphaBeta(params) => searcher::digest(params),
+            Kind::AlphaBeta { params, tables } => searcher::digest(params, tables.as_ref()),
         }
     }
 
@@ -98,7 +100,7 @@ impl Opponent {
     pub fn identity(&self) -> Value {
         match &self.0 {
             Kind::Process { setup, .. } => setup.identity(),
-            Kind::AlphaBeta(params) => searcher::identity(params),
+            Kind::AlphaBeta { params, tables } => searcher::identity(params, tables.as_ref()),
         }
     }
 
@@ -106,7 +108,7 @@ impl Opponent {
     pub fn is_timed(&self) -> bool {
         match &self.0 {
             Kind::Process { setup, .. } => setup.limit.is_timed(),
-            Kind::AlphaBeta(_) => false,
+            Kind::AlphaBeta { .. } => false,
         }
     }
 
@@ -114,7 +116,7 @@ impl Opponent {
     pub fn start(&self) -> Result<Box<dyn Program>, OpponentError> {
         match &self.0 {
             Kind::Process { setup, start } => start(Arc::clone(setup)),
-            Kind::AlphaBeta(params) => Ok(Box::new(Searcher::new(params))),
+            Kind::AlphaBeta { params, tables } => Ok(Box::new(Searcher::new(params, tables.clone()))),
         }
     }
 }

@@ -11,7 +11,7 @@ use dc0_core::alphabeta::{
     bench,
 };
 use dc0_core::arena::{Answer, Clock, Forfeit, Program};
-use dc0_core::board::{Fault, Game, TablebaseError};
+use dc0_core::board::{Fault, Game, Tablebase, TablebaseError};
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Param as _, Value};
 use dc0_core::store::Scores;
@@ -31,7 +31,8 @@ pub(crate) fn name(params: &AlphaBetaParams) -> String {
     let selectivity = |value: &Value| value.member("selectivity").cloned().unwrap_or_else(Value::group);
     let mut parts = vec!["alpha-beta (material)".to_owned()];
     parts.extend(limits);
-    parts.extend(changes(&given, &defaults, &["nodes", "depth", "selectivity"]));
+    parts.extend(changes(&given, &defaults, &["nodes", "depth", "selectivity", "tablebases"]));
+    parts.extend(params.tablebases.as_ref().map(|_| "tablebases".to_owned()));
     parts.extend(changes(&selectivity(&given), &selectivity(&defaults), &[]));
     parts.join(", ")
 }
@@ -45,36 +46,50 @@ fn changes(given: &Value, defaults: &Value, left_out: &[&str]) -> Vec<String> {
     shown.map(|(name, value)| format!("{name} {value}")).collect()
 }
 
-/// All that decides its games: the parameters, and the signature of the search, which changes with its behaviour.
-pub(crate) fn identity(params: &AlphaBetaParams) -> Value {
-    Value::of([
+/// All that decides its games: the parameters, the set of tablebases, and the signature of the search, which changes with its
+/// behaviour.
+pub(crate) fn identity(params: &AlphaBetaParams, tables: Option<&Tablebase>) -> Value {
+    let mut identity = Value::of([
         ("evaluation", Value::Text("material".to_owned())),
         ("name", Value::Text(name(params))),
         ("params", params.to_value()),
         ("protocol", Value::Text("alphabeta".to_owned())),
         ("signature", Value::Int(bench::SIGNATURE as i64)),
         ("version", Value::Int(VERSION)),
-    ])
+    ]);
+    if let Some(tables) = tables {
+        identity.put("tablebases", Value::Text(tables.digest()));
+    }
+    identity
 }
 
 /// The digest of [`identity`].
-pub(crate) fn digest(params: &AlphaBetaParams) -> String {
-    blake3::hash(identity(params).canonical().as_bytes()).to_hex().to_string()
+pub(crate) fn digest(params: &AlphaBetaParams, tables: Option<&Tablebase>) -> String {
+    blake3::hash(identity(params, tables).canonical().as_bytes()).to_hex().to_string()
 }
 
 /// What a search came to, with the searcher.
 type Thought = (AlphaBeta, Result<Found, TablebaseError>);
 
 /// dc0's alpha-beta search with the values of an `nnue`, as a player of matches; `name` is the player's in messages.
-pub fn alphabeta_with(net: &Arc<NnueNet>, params: &AlphaBetaParams, name: &str) -> Box<dyn Program> {
+pub fn alphabeta_with(
+    net: &Arc<NnueNet>,
+    params: &AlphaBetaParams,
+    tables: Option<Tablebase>,
+    name: &str,
+) -> Box<dyn Program> {
     let net = Arc::clone(net);
     let make = move || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
-    Box::new(Searcher::with_evaluation(params.clone(), name.to_owned(), Evaluation(Arc::new(make))))
+    let evaluation = Evaluation { make: Arc::new(make), tables };
+    Box::new(Searcher::with_evaluation(params.clone(), name.to_owned(), evaluation))
 }
 
 /// What evaluates positions.
 #[derive(Clone)]
-struct Evaluation(Arc<dyn Fn() -> Box<dyn StaticEvaluator> + Send + Sync>);
+struct Evaluation {
+    make: Arc<dyn Fn() -> Box<dyn StaticEvaluator> + Send + Sync>,
+    tables: Option<Tablebase>,
+}
 
 /// A player of one game after the other.
 pub(crate) struct Searcher {
@@ -96,8 +111,8 @@ enum State {
 }
 
 impl Searcher {
-    pub(crate) fn new(params: &AlphaBetaParams) -> Self {
-        let material = Evaluation(Arc::new(|| Box::<PieceSquares>::default()));
+    pub(crate) fn new(params: &AlphaBetaParams, tables: Option<Tablebase>) -> Self {
+        let material = Evaluation { make: Arc::new(|| Box::<PieceSquares>::default()), tables };
         Self::with_evaluation(params.clone(), name(params), material)
     }
 
@@ -121,7 +136,7 @@ impl Searcher {
 
 impl Evaluation {
     fn searcher(&self, params: &AlphaBetaParams) -> AlphaBeta {
-        AlphaBeta::new(params, None, &*self.0)
+        AlphaBeta::new(params, self.tables.clone(), &*self.make)
     }
 }
 
@@ -211,6 +226,7 @@ mod tests {
     use dc0_core::board::{Game, Position};
 
     use super::{Searcher, digest, name};
+    use crate::Opponent;
 
     fn play(searcher: &mut Searcher, game: &Game) -> Answer {
         searcher.think(game, None);
@@ -233,14 +249,22 @@ mod tests {
             ..AlphaBetaParams::default()
         };
         assert_eq!(name(&other), "alpha-beta (material), 4 plies, hash_mb 1, null_move false");
-        assert_ne!(digest(&plain), digest(&other));
-        assert_eq!(digest(&plain), digest(&plain.clone()));
+        assert_ne!(digest(&plain, None), digest(&other, None));
+        assert_eq!(digest(&plain, None), digest(&plain.clone(), None));
+    }
+
+    #[test]
+    fn missing_tablebases_are_refused() {
+        let tablebases = Some("/no/such/folder".to_owned());
+        let error = Opponent::alphabeta(&AlphaBetaParams { tablebases, ..AlphaBetaParams::default() });
+        let message = error.expect_err("there are none").to_string();
+        assert!(message.contains("/no/such/folder"), "{message}");
     }
 
     #[test]
     fn games_are_the_same_again() {
         let mut searcher =
-            Searcher::new(&AlphaBetaParams { nodes: Some(2000), ..AlphaBetaParams::default() });
+            Searcher::new(&AlphaBetaParams { nodes: Some(2000), ..AlphaBetaParams::default() }, None);
         let mut games = Vec::new();
         for _ in 0..2 {
             searcher.begin().expect("it begins");
@@ -258,7 +282,7 @@ mod tests {
     #[test]
     fn a_game_may_begin_during_a_search() {
         let params = AlphaBetaParams { nodes: None, depth: Some(199), ..AlphaBetaParams::default() };
-        let mut searcher = Searcher::new(&params);
+        let mut searcher = Searcher::new(&params, None);
         searcher.think(&Game::initial(), None);
         assert!(searcher.answer().is_none());
         searcher.begin().expect("it begins");

@@ -33,6 +33,11 @@ fn the_fifty_moves_are_counted() {
     assert_eq!(score("7k/8/8/8/8/8/1R6/K7 w - - 99 90", 6), Score::Centipawns(0));
     let pushed = found(&AlphaBetaParams::default(), &game("7k/8/8/8/8/7P/1R6/K7 w - - 99 90"), &to_depth(6));
     assert_eq!(uci(pushed.best()), "h3h4");
+    // A line ends with the draw, although the table knows an answer from a game that went on.
+    let mut searcher = searcher(&AlphaBetaParams::default());
+    search(&mut searcher, &game("7k/8/8/8/8/8/1R6/K7 w - - 0 1"), &to_depth(8));
+    let drawn = search(&mut searcher, &game("7k/8/8/8/8/8/1R6/K7 w - - 99 90"), &to_depth(6));
+    assert_eq!((drawn.score(), drawn.lines[0].moves.len()), (Score::Centipawns(0), 1));
     // Mate on the hundredth ply wins.
     assert_eq!(score("7k/8/6K1/8/8/8/8/R7 w - - 99 90", 4), Score::Mate(1));
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{found, game, random_games, search, searcher, to_depth};
 use crate::alphabeta::{
-    AlphaBeta, AlphaBetaParams, Control, Found, Limits, PieceSquares, Score, Unwatched, bench,
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, PieceSquares, Score, SelectivityParams, Unwatched,
+    bench,
 };
 use crate::board::{Game, Move};
 
@@ -21,7 +22,9 @@ fn legal_line(game: &Game, moves: &[Move]) -> bool {
 
 #[test]
 fn the_signature_is_unchanged() {
-    assert_eq!(bench::nodes(bench::DEPTH).expect("no tablebases"), bench::SIGNATURE);
+    let selectivity = SelectivityParams::default();
+    let nodes = bench::nodes(bench::DEPTH, &selectivity, &|| Box::<PieceSquares>::default());
+    assert_eq!(nodes.expect("no tablebases"), bench::SIGNATURE);
 }
 
 #[test]
@@ -133,4 +136,19 @@ fn threads_share_a_search_and_stop_together() {
     assert!((50_000..80_000).contains(&found.nodes), "{}", found.nodes);
     let rooks = game("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1");
     assert_eq!(search(&mut searcher, &rooks, &to_depth(6)).score(), Score::Mate(2));
+}
+
+#[test]
+fn scores_that_were_still_rising_are_lower_bounds() {
+    let mut bounds = 0;
+    for game in random_games(53, 40, 12) {
+        let mut searcher = searcher(&AlphaBetaParams::default());
+        assert!(!search(&mut searcher, &game, &to_depth(6)).lines[0].is_lower_bound);
+        for nodes in (2000..6000).step_by(250) {
+            searcher.start_game();
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            bounds += u32::from(search(&mut searcher, &game, &limits).lines[0].is_lower_bound);
+        }
+    }
+    assert!(bounds > 10, "{bounds}");
 }

@@ -12,10 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dc0_core::alphabeta::{MakeStaticEvaluator, NnueEvaluation, PieceSquares, SelectivityParams};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::fake::{Hashed, Uniform};
-use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
+use dc0_core::network::nnue::{NnueError, NnueEvaluator, NnueNet};
 use dc0_core::network::torch::TorchError;
 use dc0_core::network::torch::runtime::DeviceError;
 use dc0_core::network::{Evaluator, EvaluatorError, initial_weights, preset};
@@ -34,6 +36,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_runs::net::{NetError, named};
 
 const RULES: Rules = Rules { max_plies: 512 };
 
@@ -61,6 +64,12 @@ pub(super) enum BenchError {
     /// Self-play failed.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
+    /// The net of a measurement cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] NetError),
+    /// Alpha-beta has no use for the net.
+    #[error(transparent)]
+    Nnue(#[from] NnueError),
     /// No net has this name.
     #[error("there is no net \"{name}\"; there are {}", known.join(", "))]
     Net {
@@ -95,7 +104,8 @@ impl Fault for BenchError {
     fn exit(&self) -> Exit {
         match self {
             Self::Plot { .. } => Exit::Storage,
-            Self::Device(_) | Self::Net { .. } => Exit::BadInput,
+            Self::Device(_) | Self::Net { .. } | Self::Nnue(_) => Exit::BadInput,
+            Self::Checkpoint(cause) => cause.exit(),
             _ => Exit::Failed,
         }
     }
@@ -130,7 +140,17 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
 
 /// Measures the alpha-beta search: the nodes are its signature.
 fn alphabeta(args: &BenchAlphaBetaArgs, console: &Console) -> Result<(), BenchError> {
-    let measured = dc0_engine::uci::alphabeta_bench(args.depth).map_err(EvaluatorError::from)?;
+    let net = args.net.as_deref().map(|net| -> Result<_, BenchError> {
+        let Checkpoint { spec, weights, .. } = named(net)?.net;
+        Ok(Arc::new(NnueNet::new(&spec, &weights)?))
+    });
+    let net = net.transpose()?;
+    let make: &MakeStaticEvaluator<'_> = match &net {
+        Some(net) => &|| Box::new(NnueEvaluation::new(Arc::clone(net))),
+        None => &|| Box::<PieceSquares>::default(),
+    };
+    let measured = dc0_engine::uci::alphabeta_bench(args.depth, &SelectivityParams::default(), make);
+    let measured = measured.map_err(EvaluatorError::from)?;
     console.result(&measured);
     Ok(())
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::alphabeta::{
-    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, NnueEvaluation, Score, StaticEvaluator, bench,
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, MakeStaticEvaluator, NnueEvaluation, Score,
+    SelectivityParams, bench, nnue_draw, nnue_value,
 };
 use dc0_core::board::{Game, Move, Side, Tablebase, TablebaseError};
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::nnue::NnueNet;
+use dc0_core::network::nnue::{NnueLine, NnueNet};
+use dc0_core::network::{ValueHead, Wdl};
 use dc0_process::clock::Stopwatch;
 use dc0_runs::net::shipped_nnue;
 
@@ -17,7 +19,7 @@ use super::output::Output;
 use super::parse::Go;
 use super::signal::Signal;
 use super::time::{Allowance, Stability};
-use crate::score::score_text;
+use crate::score::{ScoreFit, score_text};
 
 /// Positions of a search that nothing limits: about a second. Chosen.
 const NODES: u64 = 1_000_000;
@@ -40,21 +42,58 @@ struct Ready {
     tablebases: Option<Tablebase>,
     /// What `DC0Model` names.
     model: Arc<Checkpoint>,
-    net: Arc<NnueNet>,
+    net: Values,
 }
 
-/// The net that is asked for values: that of `DC0Model`, or the one in the program if that is of another kind.
-fn net(model: &Checkpoint, output: &Output) -> NnueNet {
-    let own = NnueNet::new(&model.spec, &model.weights).inspect(|_| {
-        output.info("SearchMode alphabeta evaluates with the value of DC0Model's net");
-    });
-    own.unwrap_or_else(|cause| {
-        output.info(&format!(
-            "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program; the net of DC0Model is not used: {cause}"
-        ));
-        let Checkpoint { spec, weights, .. } = shipped_nnue().expect("a test loads it").net;
-        NnueNet::new(&spec, &weights).expect("it is an nnue")
-    })
+/// The net that is asked for values.
+struct Values {
+    net: Arc<NnueNet>,
+    /// Whether it is that of `DC0Model`.
+    is_model: bool,
+    /// Whether its values tell draws from losses and wins.
+    knows_draws: bool,
+}
+
+/// That of `DC0Model`, or the one in the program if that is of another kind.
+fn values(model: &Checkpoint, output: &Output) -> Values {
+    let (net, is_model, kind) = match NnueNet::new(&model.spec, &model.weights) {
+        Ok(net) => {
+            output.info("SearchMode alphabeta evaluates with the value of DC0Model's net, on the CPU");
+            (net, true, model.spec.value_head.kind)
+        }
+        Err(cause) => {
+            output.info(&format!(
+                "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
+                 {cause}"
+            ));
+            let Checkpoint { spec, weights, .. } = shipped_nnue().expect("a test loads it").net;
+            (NnueNet::new(&spec, &weights).expect("it is an nnue"), false, spec.value_head.kind)
+        }
+    };
+    Values { net: Arc::new(net), is_model, knows_draws: kind == ValueHead::Wdl }
+}
+
+/// Win, draw and loss of lines, by a net.
+struct Chances {
+    line: NnueLine,
+    fit: ScoreFit,
+}
+
+impl Chances {
+    /// In thousandths. The score is the net's value at the end of the line; what it leaves open is a draw with the share that the net
+    /// gives there, and surely one where the rules end the game.
+    fn of(&mut self, game: &Game, line: &Line) -> [u32; 3] {
+        let mut end = game.clone();
+        line.moves.iter().for_each(|mv| end.play_unchecked(*mv));
+        let is_over = end.outcome_by_rules(end.position().has_legal_move()).is_some();
+        let own = if is_over {
+            Wdl { win: 0.0, draw: 1.0, loss: 0.0 }
+        } else {
+            self.line.evaluate(0, end.position())
+        };
+        let value = nnue_value(line.score);
+        self.fit.of_value(value.into(), nnue_draw(value, own).into()).thousandths()
+    }
 }
 
 /// What a search is for, besides its position.
@@ -76,6 +115,7 @@ impl Second {
             nodes: None,
             hash_mb: settings.hash,
             threads: settings.threads,
+            tablebases: None,
             selectivity: settings.selectivity.clone(),
         };
         let is_same = |ready: &Ready| {
@@ -88,19 +128,25 @@ impl Second {
         }
         self.ready = None;
         let tablebases = settings.tablebases.clone();
-        let net = Arc::new(net(&settings.net, output));
-        let make = || Box::new(NnueEvaluation::new(Arc::clone(&net))) as _;
-        let searcher = AlphaBeta::new(&params, tablebases.clone(), &make);
+        let net = values(&settings.net, output);
+        let searcher = AlphaBeta::new(&params, tablebases.clone(), &*net.evaluation());
         let model = Arc::clone(&settings.net);
         self.ready = Some(Ready { searcher, params, tablebases, model, net });
     }
 
     /// The evaluation of a position after [`set_up`](Self::set_up), for people.
     pub(super) fn evaluation(&self, game: &Game) -> Option<String> {
-        let mut evaluator = NnueEvaluation::new(Arc::clone(&self.ready.as_ref()?.net));
+        let mut evaluator = self.ready.as_ref()?.net.evaluation()();
         evaluator.reset(game.position());
         let score = score_text(evaluator.evaluate(game.position()).into(), None);
         Some(format!("{} {score} for the side to move, in pawns", evaluator.name()))
+    }
+
+    /// The nodes of the signature with the net that plays, after [`set_up`](Self::set_up), and nodes per second, in the form that match
+    /// servers read.
+    pub(super) fn bench(&self) -> Option<Result<String, TablebaseError>> {
+        let Ready { params, net, .. } = self.ready.as_ref()?;
+        Some(alphabeta_bench(bench::DEPTH, &params.selectivity, &*net.evaluation()))
     }
 
     /// Forgets what earlier searches found.
@@ -126,11 +172,22 @@ impl Second {
     ) -> Result<Option<(Move, Option<Move>)>, TablebaseError> {
         let side = game.position().side_to_move();
         let last_value = self.last_value.filter(|(last, _)| *last == side).map(|(_, value)| value);
-        let Some(Ready { searcher, .. }) = &mut self.ready else { return Ok(None) };
+        let Some(Ready { searcher, net, .. }) = &mut self.ready else { return Ok(None) };
+        let chances = (task.settings.shows_wdl && net.knows_draws).then(|| Chances {
+            line: NnueLine::new(Arc::clone(&net.net)),
+            fit: task.settings.score_fit_with(net.is_model),
+        });
+        if task.settings.shows_wdl && !net.knows_draws {
+            output.info(
+                "UCI_ShowWDL has no effect: the net's value head is scalar and gives no draw probability",
+            );
+        }
         let limits = limits(task);
         let choices = if task.only.is_empty() { game.position().legal_move_count() } else { task.only.len() };
         let mut watcher = Watcher {
             task,
+            game,
+            chances,
             output,
             limits: limits.clone(),
             is_forced: choices == 1 && task.go.movetime.is_none() && !task.settings.analyses,
@@ -183,6 +240,9 @@ fn limits(task: &Task<'_>) -> Limits {
 /// Watches a search: its clock, the session's signals, and its reports.
 struct Watcher<'a> {
     task: &'a Task<'a>,
+    game: &'a Game,
+    /// Present if lines have `wdl`.
+    chances: Option<Chances>,
     output: &'a Output,
     limits: Limits,
     /// There is only one move, and its value is not asked for.
@@ -207,8 +267,13 @@ impl Watcher<'_> {
         by_depth || by_mate
     }
 
-    fn report(&self, found: &Found) {
-        for line in info(found, self.started.elapsed()) {
+    fn report(&mut self, found: &Found) {
+        let (game, chances) = (self.game, &mut self.chances);
+        let wdl = |line: &Line| match chances.as_mut().map(|chances| chances.of(game, line)) {
+            Some([win, draw, loss]) => format!(" wdl {win} {draw} {loss}"),
+            None => String::new(),
+        };
+        for line in info(found, self.started.elapsed(), wdl) {
             self.output.line(&line);
         }
     }
@@ -236,8 +301,8 @@ impl Control for Watcher<'_> {
     }
 }
 
-/// The `info` lines of what was found so far.
-fn info(found: &Found, elapsed: Duration) -> Vec<String> {
+/// The `info` lines of what was found so far; `wdl` follows the score.
+fn info(found: &Found, elapsed: Duration, mut wdl: impl FnMut(&Line) -> String) -> Vec<String> {
     let Found { depth, selective_depth, nodes, tablebase_hits, hash_permill, .. } = found;
     let speed = u128::from(*nodes) * 1000 / elapsed.as_millis().max(1);
     let line = |(number, line): (usize, &Line)| {
@@ -245,10 +310,12 @@ fn info(found: &Found, elapsed: Duration) -> Vec<String> {
             Score::Centipawns(centipawns) => format!("cp {centipawns}"),
             Score::Mate(moves) => format!("mate {moves}"),
         };
+        let bound = if line.is_lower_bound { " lowerbound" } else { "" };
         let moves: Vec<String> = line.moves.iter().map(ToString::to_string).collect();
         format!(
-            "info depth {depth} seldepth {selective_depth} multipv {number} score {score} nodes {nodes} nps {speed} \
+            "info depth {depth} seldepth {selective_depth} multipv {number} score {score}{bound}{} nodes {nodes} nps {speed} \
              hashfull {hash_permill} tbhits {tablebase_hits} time {} pv {}",
+            wdl(line),
             elapsed.as_millis(),
             moves.join(" ")
         )
@@ -256,10 +323,22 @@ fn info(found: &Found, elapsed: Duration) -> Vec<String> {
     (1..).zip(&found.lines).map(line).collect()
 }
 
-/// The nodes of the signature and nodes per second, in the form that match servers read.
-pub fn alphabeta_bench(depth: u32) -> Result<String, TablebaseError> {
+impl Values {
+    /// Makes evaluations by the net.
+    fn evaluation(&self) -> Box<MakeStaticEvaluator<'static>> {
+        let net = Arc::clone(&self.net);
+        Box::new(move || Box::new(NnueEvaluation::new(Arc::clone(&net))))
+    }
+}
+
+/// The nodes of the signature and nodes per second with some evaluation, in the form that match servers read.
+pub fn alphabeta_bench(
+    depth: u32,
+    selectivity: &SelectivityParams,
+    make_evaluator: &MakeStaticEvaluator<'_>,
+) -> Result<String, TablebaseError> {
     let started = Stopwatch::start();
-    let nodes = bench::nodes(depth)?;
+    let nodes = bench::nodes(depth, selectivity, make_evaluator)?;
     let seconds = started.elapsed().max(Duration::from_millis(1)).as_secs_f64();
     Ok(format!("{nodes} nodes {:.0} nps", nodes as f64 / seconds))
 }

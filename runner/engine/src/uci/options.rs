@@ -3,6 +3,7 @@
 mod declared;
 mod tuned;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,9 @@ use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{NetError, named, shipped_nnue};
 use declared::{Declared, Kind};
 use tuned::{BATCH_SIZE, Kept};
+
+/// The option that chooses what searches.
+const SEARCH_MODE: &str = "SearchMode";
 
 /// The option that chooses the net.
 pub(super) const MODEL: &str = "DC0Model";
@@ -50,6 +54,32 @@ param_enum! {
         Dc0 = "dc0",
         /// Alpha-beta, which needs no net.
         AlphaBeta = "alphabeta",
+    }
+}
+
+/// Options of the tree search and its nets, besides `search.…`.
+const OF_TREE_SEARCH: [&str; 9] = [
+    "Backend",
+    "BatchSize",
+    "DC0Cpuct",
+    "DC0Seed",
+    "DC0Simulations",
+    "DC0Temperature",
+    "Device",
+    "VerboseMoveStats",
+    "score.scale",
+];
+
+/// Those of them that a command line may give for nets of either search.
+const FOR_ANY_NET: [&str; 2] = ["Backend", "Device"];
+
+impl SearchMode {
+    /// Whether an option changes anything in this mode.
+    fn uses(self, option: &str) -> bool {
+        match self {
+            Self::Dc0 => !option.starts_with("alphabeta."),
+            Self::AlphaBeta => !option.starts_with("search.") && !OF_TREE_SEARCH.contains(&option),
+        }
     }
 }
 
@@ -83,6 +113,14 @@ pub enum SettingsError {
         option: String,
         /// The option that switches its group on.
         switch: String,
+    },
+    /// An option that the chosen search does not use, on a command line.
+    #[error("option {option} has no effect in SearchMode {}; leave it out, or choose the other SearchMode", mode.name())]
+    Unused {
+        /// The option.
+        option: String,
+        /// What searches.
+        mode: SearchMode,
     },
     /// The net cannot serve it.
     #[error(
@@ -136,6 +174,13 @@ pub enum SettingsNote {
         /// The option that switches its group on.
         switch: String,
     },
+    /// What searches does not use these options.
+    Unused {
+        /// The options.
+        options: Vec<String>,
+        /// What searches.
+        mode: SearchMode,
+    },
     /// The net cannot serve an option that was on.
     SwitchedOff {
         /// The option.
@@ -150,6 +195,10 @@ impl fmt::Display for SettingsNote {
         match self {
             Self::WithoutEffect { option, switch } => {
                 write!(f, "{option} has no effect until {switch} is true")
+            }
+            Self::Unused { options, mode } => {
+                let have = if options.len() == 1 { "has" } else { "have" };
+                write!(f, "{} {have} no effect in SearchMode {}", options.join(", "), mode.name())
             }
             Self::SwitchedOff { option, lacks } => {
                 write!(f, "{option} is false now, because this net has no {lacks}")
@@ -176,6 +225,8 @@ pub struct Settings {
     pub(super) selectivity: SelectivityParams,
     /// Members of groups that are off.
     kept: Kept,
+    /// Options that have another value than their default.
+    changed: BTreeSet<String>,
     pub(super) time: TimeParams,
     score: ScoreParams,
     /// How the net's values become scores.
@@ -209,7 +260,7 @@ fn all() -> Vec<Declared> {
     let search = tuned::search();
     let spin = |default, least, most| Kind::Spin { default, least, most };
     let own = [
-        ("SearchMode", combo(SearchMode::Dc0.name(), SearchMode::NAMES)),
+        (SEARCH_MODE, combo(SearchMode::Dc0.name(), SearchMode::NAMES)),
         (MODEL, Kind::Text(String::new())),
         ("DC0Simulations", spin(search.simulations.into(), 1, 10_000_000)),
         ("DC0Cpuct", Kind::Text(search.c_puct.to_string())),
@@ -264,6 +315,7 @@ impl Settings {
             search: tuned::search(),
             selectivity: SelectivityParams::default(),
             kept: Kept::default(),
+            changed: BTreeSet::new(),
             time: TimeParams::default(),
             score: ScoreParams::default(),
             net_fit: ScoreFit::NONE,
@@ -298,6 +350,11 @@ impl Settings {
         let checked = option.checked(value).ok_or_else(|| option.refuse(option.expected(), value))?;
         let mut changed = self.clone();
         changed.apply(option, &checked)?;
+        if option.is_default(&checked) {
+            changed.changed.remove(&option.name);
+        } else {
+            changed.changed.insert(option.name.clone());
+        }
         let note = changed.fit_to_net(option)?.or_else(|| changed.note(option));
         *self = changed;
         Ok(note)
@@ -320,14 +377,32 @@ impl Settings {
 
     fn note(&self, set: &Declared) -> Option<SettingsNote> {
         let mut without_effect = self.kept.without_effect(&self.search).into_iter();
-        let (option, switch) = without_effect.find(|(option, _)| *option == set.name)?;
-        Some(SettingsNote::WithoutEffect { option, switch })
+        if let Some((option, switch)) = without_effect.find(|(option, _)| *option == set.name) {
+            return Some(SettingsNote::WithoutEffect { option, switch });
+        }
+        let options: Vec<String> = match set.name.as_str() {
+            SEARCH_MODE => self.unused().cloned().collect(),
+            name => {
+                self.changed.get(name).filter(|name| !self.mode.uses(name)).cloned().into_iter().collect()
+            }
+        };
+        (!options.is_empty()).then_some(SettingsNote::Unused { options, mode: self.mode })
     }
 
-    /// Fails if an option has no effect, because its group is off.
+    /// The options that have another value than their default, which changes nothing in this mode; without those that are for every net
+    /// that the session may choose.
+    fn unused(&self) -> impl Iterator<Item = &String> {
+        let is_unused = |name: &&String| !self.mode.uses(name) && !FOR_ANY_NET.contains(&name.as_str());
+        self.changed.iter().filter(is_unused)
+    }
+
+    /// Fails if an option has no effect, because its group is off, or because the other mode uses it.
     pub(super) fn check_effects(&self) -> Result<(), SettingsError> {
-        match self.kept.without_effect(&self.search).into_iter().next() {
-            Some((option, switch)) => Err(SettingsError::WithoutEffect { option, switch }),
+        if let Some((option, switch)) = self.kept.without_effect(&self.search).into_iter().next() {
+            return Err(SettingsError::WithoutEffect { option, switch });
+        }
+        match self.unused().next() {
+            Some(option) => Err(SettingsError::Unused { option: option.clone(), mode: self.mode }),
             None => Ok(()),
         }
     }
@@ -370,7 +445,7 @@ impl Settings {
             "UCI_AnalyseMode" => self.analyses = is_on,
             "VerboseMoveStats" => self.shows_moves = is_on,
             "LogFile" => self.log = log(value)?,
-            "SearchMode" => self.mode = SearchMode::from_name(value).unwrap_or(self.mode),
+            SEARCH_MODE => self.mode = SearchMode::from_name(value).unwrap_or(self.mode),
             // The chess program decides about pondering, and the session clears the cache.
             "Ponder" | CLEAR_HASH => {}
             name => self.tune(name, value)?,
@@ -398,7 +473,12 @@ impl Settings {
 
     /// How values become the scores that are shown.
     pub(super) fn score_fit(&self) -> ScoreFit {
-        self.score.applied_to(self.net_fit)
+        self.score_fit_with(true)
+    }
+
+    /// The same for the values of the net of `DC0Model`, or of another one.
+    pub(super) fn score_fit_with(&self, is_model: bool) -> ScoreFit {
+        self.score.applied_to(if is_model { self.net_fit } else { ScoreFit::NONE })
     }
 
     fn set_tablebases(&mut self, folders: &str) -> Result<(), SettingsError> {

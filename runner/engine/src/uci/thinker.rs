@@ -9,7 +9,7 @@ use dc0_core::board::{Game, Move, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::search::Search;
 
-use super::alphabeta::{self, Second, Task};
+use super::alphabeta::{Second, Task};
 use super::engine::Engine;
 use super::inspect;
 use super::move_stats::move_stats;
@@ -133,8 +133,10 @@ impl Thinker {
 
     fn bench(&mut self, settings: &Settings) {
         if settings.mode == SearchMode::AlphaBeta {
-            let measured = alphabeta::alphabeta_bench(dc0_core::alphabeta::bench::DEPTH);
-            self.answer(measured.map_err(EvaluatorError::from));
+            self.second.set_up(settings, &self.output);
+            if let Some(measured) = self.second.bench() {
+                self.answer(measured.map_err(EvaluatorError::from));
+            }
             return;
         }
         self.make_ready(settings);

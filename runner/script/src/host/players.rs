@@ -23,9 +23,9 @@ type Context<'a> = NativeCallContext<'a>;
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("player", player);
     engine.register_fn("alphabeta", |context: Context<'_>, map: Map| -> Answer<Player> {
-        let params =
-            call_params::<AlphaBetaParams>(&Call::new("alphabeta", &context), &map, Sampling(0))?.params;
-        Ok(Player::Program(Opponent::alphabeta(&params).into()))
+        let call = Call::new("alphabeta", &context);
+        let params = call_params::<AlphaBetaParams>(&call, &map, Sampling(0))?.params;
+        Ok(Player::Program(call.run(Opponent::alphabeta(&params))?.into()))
     });
     engine.register_fn("alphabeta", |context: Context<'_>, network: Network, map: Map| -> Answer<Player> {
         let params =

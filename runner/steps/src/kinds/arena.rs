@@ -169,6 +169,9 @@ impl Step for Arena {
         for search in std::iter::once(&params.search).chain(own.into_iter().flatten()) {
             inputs.extend(files::tablebases(search)?);
         }
+        for search in params.alphabetas() {
+            inputs.extend(search.open_tablebases()?.as_ref().map(files::tablebases_input));
+        }
         if let Some(book) = opening_book(params)? {
             inputs.push(Input { name: OPENINGS.to_owned(), digest: book.digest().to_owned() });
         }
@@ -491,7 +494,10 @@ impl MatchSetup<'_> {
         let start = |player: usize| {
             if let (MatchPlayer::Network { name, .. }, Some(net)) = (players[player], &nnues[player]) {
                 let own = [&params.first, &params.second][player].alphabeta.clone();
-                return Ok(alphabeta_with(net, &own.unwrap_or_default(), name));
+                let own = own.unwrap_or_default();
+                let failed =
+                    |cause: TablebaseError| Forfeit { fault: Fault::Crash, detail: cause.to_string() };
+                return Ok(alphabeta_with(net, &own, own.open_tablebases().map_err(failed)?, name));
             }
             let MatchPlayer::Program(program) = players[player] else {
                 unreachable!("only programs are started")
@@ -608,6 +614,7 @@ impl ShardWork for Work<'_> {
             return Some("workers start no other programs");
         }
         (searches.iter().any(|search| search.tablebases.is_some())
+            || self.params.alphabetas().any(|search| search.tablebases.is_some())
             || self.params.adjudication.tablebases.is_some())
         .then_some("workers have no tablebases")
     }

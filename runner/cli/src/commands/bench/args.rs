@@ -46,6 +46,9 @@ pub(crate) struct BenchAlphaBetaArgs {
     #[arg(long, value_name = "N", default_value_t = dc0_core::alphabeta::bench::DEPTH,
         value_parser = clap::value_parser!(u32).range(1..=60))]
     pub depth: u32,
+    /// An nnue that evaluates, as a weights file, RUN or RUN:GENERATION [default: material and piece squares].
+    #[arg(long, value_name = "NET")]
+    pub net: Option<String>,
 }
 
 /// What `bench device` measures.

@@ -39,6 +39,16 @@ impl Declared {
         }
     }
 
+    /// Whether a checked value is the one that it is declared with.
+    pub(super) fn is_default(&self, value: &str) -> bool {
+        match &self.kind {
+            Kind::Button => true,
+            Kind::Check(default) => value == default.to_string(),
+            Kind::Spin { default, .. } => value == default.to_string(),
+            Kind::Combo { default, .. } | Kind::Text(default) => value == default,
+        }
+    }
+
     /// What the option takes, for messages.
     pub(super) fn expected(&self) -> String {
         match &self.kind {

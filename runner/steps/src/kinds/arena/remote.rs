@@ -39,6 +39,7 @@ fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn R
     let params: ArenaParams = checks::params(job)?;
     let own = [&params.first.search, &params.second.search].into_iter().flatten();
     let folders = std::iter::once(&params.search).chain(own).map(|search| &search.tablebases);
+    let folders = folders.chain(params.alphabetas().map(|search| &search.tablebases));
     let folders = folders.chain([&params.adjudication.tablebases]).filter_map(Option::as_deref);
     checks::no_tablebases(folders)?;
     let [first, second] = job.players.as_slice() else {
