@@ -20,7 +20,7 @@ fn the_mode_is_switched_and_back() {
     let mut engine = Engine::ready(&[]);
     engine.send("setoption name SearchMode value alphabeta");
     let ready = engine.ask("isready", "readyok");
-    assert!(ready[0].contains("the NNUE in the program; the net of DC0Model is not used"), "{ready:?}");
+    assert!(ready[0].contains("the NNUE in the program, on the CPU; the net of DC0Model is not used"), "{ready:?}");
     let lines = engine.search("startpos", "go depth 7");
     assert!(lines.iter().any(|line| line.starts_with("info depth 7 seldepth ")), "{lines:?}");
     assert!(engine.ask("eval", "nnue").last().expect("a line").ends_with("for the side to move, in pawns"));
