@@ -30,8 +30,8 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// A process that ends with its test.
-struct Process {
-    child: Child,
+pub(crate) struct Process {
+    pub(crate) child: Child,
     log: PathBuf,
 }
 
@@ -47,22 +47,29 @@ impl Process {
         Self { child, log }
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().expect("SIGKILL");
         self.child.wait().expect("it ends");
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         succeed(Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]));
     }
 
+    /// Stops it for a time.
+    pub(crate) fn pause(&self, time: Duration) {
+        self.signal("STOP");
+        sleep(time);
+        self.signal("CONT");
+    }
+
     /// Waits for its end, and returns its exit code.
-    fn end(&mut self) -> Option<i32> {
+    pub(crate) fn end(&mut self) -> Option<i32> {
         wait_for("a process to end", || self.child.try_wait().expect("its state").is_some());
         self.child.wait().expect("its state").code()
     }
 
-    fn printed(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         fs::read_to_string(&self.log).expect("its log")
     }
 }
@@ -75,20 +82,22 @@ impl Drop for Process {
 }
 
 /// A broker on a free port of this machine, and what it needs.
-struct Broker {
+pub(crate) struct Broker {
     folder: tempfile::TempDir,
-    port: u16,
+    pub(crate) port: u16,
+    /// Where workers and coordinators connect to.
+    pub(crate) client_port: u16,
     server: Option<Process>,
     workers: u32,
 }
 
 impl Broker {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().expect("temporary folder");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         drop(listener);
-        let mut broker = Self { folder, port, server: None, workers: 0 };
+        let mut broker = Self { folder, port, client_port: port, server: None, workers: 0 };
         let store = broker.path("jetstream");
         let mut config = File::create(broker.path("nats.conf")).expect("a file");
         writeln!(config, "host: 127.0.0.1\nport: {port}\nauthorization {{ token: \"{TOKEN}\" }}")
@@ -99,15 +108,15 @@ impl Broker {
         broker
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     fn url(&self) -> String {
-        format!("nats://{TOKEN}@127.0.0.1:{}", self.port)
+        format!("nats://{TOKEN}@127.0.0.1:{}", self.client_port)
     }
 
-    fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         let program = interop_python().with_file_name("nats-server");
         let mut command = Command::new(program);
         command.arg("-c").arg(self.path("nats.conf"));
@@ -115,20 +124,24 @@ impl Broker {
         wait_for("the broker", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.server.take().expect("it runs").kill();
     }
 
-    fn worker(&mut self) -> Process {
+    pub(crate) fn worker(&mut self) -> Process {
+        self.worker_with(Command::new("env"))
+    }
+
+    /// A worker that another program starts with its last arguments.
+    pub(crate) fn worker_with(&mut self, mut command: Command) -> Process {
         self.workers += 1;
         let name = format!("w{}", self.workers);
-        let mut command = Command::new(PROGRAM);
-        command.args(["worker", &self.url(), "--lanes", "1", "--device", "cpu", "--name", &name]);
+        command.args([PROGRAM, "worker", &self.url(), "--lanes", "1", "--device", "cpu", "--name", &name]);
         command.arg("--cache").arg(self.path(&format!("cache-{name}")));
         Process::start(&mut command, self.path(&format!("{name}.log")))
     }
 
-    fn coordinator(&self, out: &Path, more: &[&str]) -> Process {
+    pub(crate) fn coordinator(&self, out: &Path, more: &[&str]) -> Process {
         let mut command = dc0_run(SCRIPT, out);
         command.args(FIXED).args(["--workers", &self.url()]).args(more);
         Process::start(&mut command, self.path("coordinator.log"))
@@ -136,7 +149,7 @@ impl Broker {
 }
 
 /// The digests of the tables and nets of a run.
-fn digests(out: &Path) -> BTreeMap<PathBuf, String> {
+pub(crate) fn digests(out: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     for folder in ["games", "positions", "networks", "training", "matches"] {
         add(&out.join("fleet").join(folder), out, &mut found);
@@ -157,7 +170,7 @@ fn add(folder: &Path, out: &Path, found: &mut BTreeMap<PathBuf, String>) {
 }
 
 /// The digests of the run without workers.
-fn expected(more: &[&str]) -> BTreeMap<PathBuf, String> {
+pub(crate) fn expected(more: &[&str]) -> BTreeMap<PathBuf, String> {
     let out = tempfile::tempdir().expect("temporary folder");
     succeed(dc0_run(SCRIPT, out.path()).args(FIXED).args(["--lanes", "2"]).args(more));
     let digests = digests(out.path());

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod arena;
+mod chaos;
 mod encodings;
 mod epd;
 mod files;

@@ -1,5 +1,7 @@
 //! The coordinator's side: a run whose shards are done by workers.
 
+mod checks;
+mod recheck;
 mod setup;
 mod step;
 mod workers;
@@ -20,6 +22,7 @@ use crate::link::Link;
 use crate::message::TaskMessage;
 use crate::names::{Channel, EXHAUSTED, TASKS};
 use crate::platform::{Platform, host};
+use recheck::Sample;
 pub(crate) use workers::Workers;
 
 /// Which workers may do the shards of floating-point nets.
@@ -48,6 +51,8 @@ pub struct NatsFleet {
     workers: Arc<Workers>,
     /// Tasks that the broker delivers no more.
     exhausted: Arc<Exhausted>,
+    /// The shards that are done again here.
+    sample: Sample,
     /// Workers that are put aside, and why.
     aside: Mutex<BTreeMap<String, String>>,
 }
@@ -59,11 +64,11 @@ impl std::fmt::Debug for NatsFleet {
 }
 
 impl NatsFleet {
-    /// Connects to a broker.
+    /// Connects to a broker; `recheck` is the share of the shards that are done again here.
     pub fn connect(
         url: &str,
         args: &BrokerArgs,
-        kinds: WorkerKinds,
+        (kinds, recheck): (WorkerKinds, f64),
         console: &Arc<Console>,
     ) -> Result<Self, BrokerError> {
         let host = host();
@@ -81,6 +86,7 @@ impl NatsFleet {
             console: Arc::clone(console),
             workers,
             exhausted,
+            sample: Sample::new(recheck),
             aside: Mutex::default(),
         })
     }
@@ -123,7 +129,7 @@ fn observe_exhausted(link: &Link) -> Result<Arc<Exhausted>, BrokerError> {
             };
             // It is gone if its result has come in the meantime.
             let Ok(message) = stream.get_raw_message(sequence).await else { continue };
-            let task = serde_json::from_slice(&message.payload).ok();
+            let task = TaskMessage::parse(&message.payload);
             if let Some(found) = Channel::of_subject(&message.subject).zip(task) {
                 shared.lock().ignore_poison().push(found);
             }

@@ -78,7 +78,7 @@ fn gibibytes(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of GiB from 0 to 1000000, such as 0.5".to_owned())
 }
 
-/// A shard that a lane does.
+/// A task that a lane does.
 #[derive(Debug, Clone)]
 struct Running {
     channel: Channel,
@@ -106,7 +106,7 @@ struct Worker {
 /// What the connection's thread reads and writes, too.
 #[derive(Debug, Default)]
 struct State {
-    /// By the identities of the shards.
+    /// By the identities of the tasks.
     running: Mutex<BTreeMap<String, Running>>,
     /// Why a coordinator has put this worker aside.
     aside: Mutex<Option<String>>,

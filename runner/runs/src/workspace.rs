@@ -249,6 +249,17 @@ impl StepWorkspace {
         note.write(&self.note(shard))
     }
 
+    /// Forgets a finished shard, which is then done again.
+    pub fn discard_shard(&self, shard: u32) -> Result<(), RunError> {
+        let path = self.note(shard);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(RunError::io("remove", &path)(cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The shards among `0..count` that are already finished and whose files still exist. A file whose content has changed is an
     /// error, because it would become part of the step.
     pub fn finished_shards<T: DeserializeOwned>(

@@ -70,6 +70,10 @@ pub struct RunArgs {
     /// Which workers may evaluate floating-point nets: those that round as this machine does, or all, which the tables then say.
     #[arg(long, value_name = "KINDS", value_enum, default_value_t, requires = "workers")]
     pub worker_kinds: WorkerKinds,
+    /// The share of the workers' shards that is done again in this process, to find workers that cheat, besides the first shard of each;
+    /// 0 for none. A larger share finds them sooner, and takes as much of this machine's time.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "workers")]
+    pub recheck: f64,
     /// How to reach the broker.
     #[command(flatten)]
     pub broker: BrokerArgs,
@@ -91,6 +95,12 @@ pub struct RunArgs {
 pub fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
     number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
+}
+
+/// A share, from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "expected a share from 0 to 1, such as 0.01".to_owned())
 }
 
 /// The lowest level of log messages that are shown.

@@ -1,8 +1,10 @@
 //! The process context of a step.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::event::{Cancelled, Observer};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
 
 use crate::error::StepError;
@@ -92,9 +94,29 @@ impl StepContext {
             work.report(&found, observer);
             work.finish(shard, found, files).map_err(Unaccepted::Failed)
         };
+        let recompute = |shard, observer: &dyn Observer| {
+            let found = Mutex::new(Vec::new());
+            let keep = |shard, own| {
+                let tables = work.tables(shard, &own)?;
+                found.lock().ignore_poison().extend(tables.iter().map(ReplyTable::digest));
+                Ok(ControlFlow::Continue(()))
+            };
+            work.play(&[shard], 1, &keep, observer)?;
+            Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        };
         let task = |shard| work.task(shard);
+        let discard = |shard| work.discard(shard);
         let job = work.job()?;
-        fleet.run(&Order { folder: work.folder(), job: &job, shards, task: &task, accept: &accept, observer })
+        fleet.run(&Order {
+            folder: work.folder(),
+            job: &job,
+            shards,
+            task: &task,
+            accept: &accept,
+            recompute: &recompute,
+            discard: &discard,
+            observer,
+        })
     }
 
     /// Whether processes take part that may round differently.

@@ -55,6 +55,9 @@ pub(crate) trait ShardWork: Sync {
     /// Reads and checks what another process sent back.
     fn read(&self, shard: Shard, reply: Reply) -> Result<Self::Found, Unaccepted>;
 
+    /// The tables of a shard as another process sends them.
+    fn tables(&self, shard: Shard, found: &Self::Found) -> Result<Vec<ReplyTable>, StepError>;
+
     /// Writes the tables of a shard.
     fn store(&self, shard: Shard, found: &Self::Found) -> Result<Vec<FileEntry>, StepError>;
 
@@ -65,6 +68,9 @@ pub(crate) trait ShardWork: Sync {
         found: Self::Found,
         files: Vec<FileEntry>,
     ) -> Result<ControlFlow<()>, StepError>;
+
+    /// Takes a recorded shard back, which is then done again.
+    fn discard(&self, shard: Shard) -> Result<(), StepError>;
 
     /// Reports the work behind a shard that another process has done.
     fn report(&self, found: &Self::Found, observer: &dyn Observer);
@@ -79,6 +85,12 @@ pub enum Unaccepted {
     Failed(StepError),
 }
 
+/// Checks and stores a reply.
+pub type Accept<'a> = dyn Fn(Shard, Reply) -> Result<ControlFlow<()>, Unaccepted> + Sync + 'a;
+
+/// Does a shard, and gives the digests of its tables.
+pub type Recompute<'a> = dyn Fn(Shard, &dyn Observer) -> Result<Vec<String>, StepError> + Sync + 'a;
+
 /// A step's shards that other processes are to do.
 pub struct Order<'a> {
     /// The folder of the run.
@@ -88,9 +100,13 @@ pub struct Order<'a> {
     /// The shards that are left to do, in the order of their numbers.
     pub shards: &'a [Shard],
     /// The task of a shard.
-    pub task: &'a dyn Fn(Shard) -> Result<Described<Task>, StepError>,
-    /// Checks and stores a reply, and says whether the step goes on.
-    pub accept: &'a dyn Fn(Shard, Reply) -> Result<ControlFlow<()>, Unaccepted>,
+    pub task: &'a (dyn Fn(Shard) -> Result<Described<Task>, StepError> + Sync),
+    /// Checks and stores a reply, and says whether the step goes on; called from several threads.
+    pub accept: &'a Accept<'a>,
+    /// Does a shard in this process, and gives the digests of its tables.
+    pub recompute: &'a Recompute<'a>,
+    /// Takes back a shard that was accepted.
+    pub discard: &'a (dyn Fn(Shard) -> Result<(), StepError> + Sync),
     /// Whether the user wants to stop.
     pub observer: &'a dyn Observer,
 }

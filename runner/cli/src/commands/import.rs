@@ -198,6 +198,7 @@ fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs 
             format: args.format,
             workers: None,
             worker_kinds: dc0_fleet::WorkerKinds::default(),
+            recheck: 0.0,
             broker: dc0_fleet::BrokerArgs::default(),
             lanes: args.lanes,
             threads: None,

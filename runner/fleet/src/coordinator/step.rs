@@ -1,7 +1,7 @@
 //! One step whose shards workers do: hands out tasks, and counts results.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -14,26 +14,36 @@ use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
 use dc0_process::clock::Stopwatch;
 use dc0_process::format::counted;
-use dc0_steps::executor::{FORMAT, Order, Unaccepted};
+use dc0_steps::executor::{FORMAT, Order, Task, Unaccepted};
 use dc0_steps::{FleetError, StepError};
 use futures_util::StreamExt as _;
 
-use super::NatsFleet;
-use super::setup;
+use super::checks::{Checked, Unchecked, Verdict, check_all};
+use super::recheck::{Counted, Rechecked, Rechecker};
+use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
-use crate::message::{DeadLetter, Heartbeat, ResultHead, TaskMessage};
+use crate::message::{DeadLetter, Heartbeat, MOST_SHARDS, ResultHead, TaskMessage};
 use crate::names::{Channel, DELIVERIES, Route, aside};
-use crate::objects::{self, ObjectError};
+use crate::objects;
 
 /// Tasks at the broker at a time, so that neither it nor this process needs memory for all of a large step.
 const WINDOW: usize = 512;
+
+/// Tasks of one shard at the broker before the first result says how long one takes, if fewer lanes are there.
+const FIRST: usize = 16;
+
+/// Seconds that a task of several shards takes. Chosen: a hundred times what the broker needs for a task and its result.
+const TASK_SECS: f64 = 0.5;
 
 /// Results that are taken at a time; each has up to half a megabyte.
 const BATCH: usize = 16;
 
 /// The longest wait for a result before the user's wishes are looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Between two looks at whether a shard has been done again.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// The pause after the broker has failed.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -58,6 +68,8 @@ const MOST_REFUSED: u32 = 3;
 struct Issued {
     /// Its latest issue.
     issue: u32,
+    /// Shards of that issue.
+    size: u32,
     /// When that was.
     at: Stopwatch,
     /// Issues that may be under way.
@@ -68,8 +80,13 @@ struct Issued {
     objects: Vec<String>,
 }
 
-/// The message of a task, with its identity.
-type Issue = (String, Vec<u8>);
+/// A task to publish.
+struct Issue {
+    number: u32,
+    message: TaskMessage,
+    /// The objects that each of its shards needs, which are stored.
+    objects: Vec<Vec<String>>,
+}
 
 /// What stops a round.
 enum Trouble {
@@ -113,7 +130,9 @@ pub(super) struct Step<'a> {
     issued: BTreeMap<u32, Issued>,
     issues: u32,
     /// Shards by the workers that did them.
-    done_by: BTreeMap<String, u32>,
+    done_by: BTreeMap<String, Vec<u32>>,
+    /// Whether the results that are there decide the step.
+    is_decided: bool,
     /// Seconds of all shards done, and their number.
     secs: (f64, u32),
     /// Workers of which the user knows.
@@ -139,6 +158,7 @@ impl<'a> Step<'a> {
             issued: BTreeMap::new(),
             issues: 0,
             done_by: BTreeMap::new(),
+            is_decided: false,
             secs: (0.0, 0),
             announced: BTreeSet::new(),
             watch: Stopwatch::start(),
@@ -150,13 +170,21 @@ impl<'a> Step<'a> {
 
     /// Has all shards done.
     pub(super) fn run(mut self) -> Result<(), StepError> {
-        let outcome = self.work();
+        let (order, fleet) = (self.order, self.fleet);
+        let is_over = AtomicBool::new(false);
+        let outcome = thread::scope(|scope| {
+            // Those of another kind may round differently.
+            let is_comparable = fleet.kinds == WorkerKinds::Same || order.job.of.evaluation.is_exact;
+            let start = || Rechecker::start(scope, order, &fleet.sample, self.channel.clone(), &is_over);
+            let mut rechecker = is_comparable.then(start);
+            self.work(&mut rechecker)
+        });
         self.end(outcome.is_ok());
         if outcome.is_ok() {
             let by = self
                 .done_by
                 .iter()
-                .map(|(worker, shards)| format!("{} by {worker}", counted(*shards as usize, "shard")));
+                .map(|(worker, shards)| format!("{} by {worker}", counted(shards.len(), "shard")));
             log::info!("{}", by.collect::<Vec<_>>().join(", "));
         }
         outcome
@@ -166,16 +194,23 @@ impl<'a> Step<'a> {
         &self.fleet.link
     }
 
-    fn work(&mut self) -> Result<(), StepError> {
-        while !self.waiting.is_empty() || !self.issued.is_empty() {
+    fn work(&mut self, rechecker: &mut Option<Rechecker<'_>>) -> Result<(), StepError> {
+        let is_open = |rechecker: &Option<Rechecker<'_>>| rechecker.as_ref().is_some_and(Rechecker::is_open);
+        while !self.is_done() || is_open(rechecker) {
             self.order.observer.check()?;
-            match self.round() {
-                Ok(ControlFlow::Break(())) => break,
-                Ok(ControlFlow::Continue(())) if self.is_in_trouble => {
+            while let Some(rechecked) = rechecker.as_mut().and_then(Rechecker::take) {
+                self.compare(rechecked)?;
+            }
+            if self.is_done() {
+                thread::sleep(MOMENT);
+                continue;
+            }
+            match self.round(rechecker) {
+                Ok(()) if self.is_in_trouble => {
                     self.is_in_trouble = false;
                     self.note("the broker answers again");
                 }
-                Ok(ControlFlow::Continue(())) => {}
+                Ok(()) => {}
                 Err(Trouble::Step(error)) => return Err(error),
                 Err(Trouble::Broker(error)) => {
                     if !self.is_in_trouble {
@@ -194,8 +229,13 @@ impl<'a> Step<'a> {
         log::info!("{text}");
     }
 
+    /// Whether no more results are needed.
+    fn is_done(&self) -> bool {
+        self.is_decided || self.waiting.is_empty() && self.issued.is_empty()
+    }
+
     /// Hands out tasks and takes results once.
-    fn round(&mut self) -> Result<ControlFlow<()>, Trouble> {
+    fn round(&mut self, rechecker: &mut Option<Rechecker<'_>>) -> Result<(), Trouble> {
         // First, because nothing else works if the broker has lost what it had.
         if self.checked.elapsed() > CHECK_EVERY {
             self.checked = Stopwatch::start();
@@ -209,18 +249,21 @@ impl<'a> Step<'a> {
         }
         let messages = self.fetch()?;
         self.is_drained |= messages.is_empty();
-        for message in messages {
-            let flow = self.take(&message)?;
-            let acknowledged = async move { message.ack().await.map_err(|error| Cause::of_text(&error)) };
-            if let Err(error) = self.link().wait("take an acknowledgement", acknowledged) {
-                // It comes again, and is known then.
-                log::debug!("{error}");
-            }
-            if flow.is_break() {
-                return Ok(flow);
-            }
+        if messages.is_empty() {
+            return Ok(());
         }
-        Ok(ControlFlow::Continue(()))
+        self.take(&messages, rechecker)?;
+        let acknowledged = async move {
+            for message in messages {
+                message.ack().await.map_err(|error| Cause::of_text(&error))?;
+            }
+            Ok::<_, Cause>(())
+        };
+        if let Err(error) = self.link().wait("take an acknowledgement", acknowledged) {
+            // They come again, and are known then.
+            log::debug!("{error}");
+        }
+        Ok(())
     }
 
     /// Makes everything at the broker that the step needs; also after the broker has lost it.
@@ -245,66 +288,92 @@ impl<'a> Step<'a> {
         Some(self.order.shards[found])
     }
 
+    /// Workers that are there, may do this step, and are not put aside.
+    fn own_workers(&self) -> Vec<Heartbeat> {
+        let aside = self.fleet.aside.lock().ignore_poison();
+        let is_own = |heartbeat: &Heartbeat| {
+            heartbeat.routes.iter().any(|route| route == self.route.digits())
+                && !aside.contains_key(&heartbeat.worker)
+        };
+        self.fleet.workers.present().into_iter().map(|(heartbeat, _)| heartbeat).filter(is_own).collect()
+    }
+
     /// Hands out shards up to the window.
     fn hand_out(&mut self) -> Result<(), Trouble> {
-        let room = WINDOW.saturating_sub(self.issued.len());
-        let next: Vec<u32> = self.waiting.iter().copied().take(room).collect();
-        if next.is_empty() {
+        if self.waiting.is_empty() {
             return Ok(());
         }
-        let mut messages = Vec::new();
-        let mut all = Vec::new();
-        for index in next {
-            let (message, objects) = self.message(index)?;
-            messages.push(message);
-            all.push((index, self.issues, objects));
+        let lanes: usize = self.own_workers().iter().map(|worker| worker.lanes as usize).sum();
+        let (size, window) = if self.secs.1 == 0 {
+            (1, FIRST.max(2 * lanes))
+        } else {
+            let mean = (self.secs.0 / f64::from(self.secs.1)).max(1e-6);
+            // Near the end tasks are smaller, so that the lanes end at the same time.
+            let share = self.waiting.len() / (2 * lanes.max(1));
+            (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW)
+        };
+        let room = (size * window).saturating_sub(self.issued.len());
+        let next: Vec<u32> = self.waiting.iter().copied().take(room).collect();
+        self.issue(next.chunks(size))
+    }
+
+    /// Hands out shards, each group as one task.
+    fn issue<'b>(&mut self, groups: impl Iterator<Item = &'b [u32]>) -> Result<(), Trouble> {
+        let issues: Vec<Issue> = groups.map(|group| self.message(group)).collect::<Result<_, _>>()?;
+        if issues.is_empty() {
+            return Ok(());
         }
-        self.publish(messages)?;
-        for (index, issue, objects) in all {
-            self.waiting.remove(&index);
-            let issued = Issued { issue, at: Stopwatch::start(), copies: 1, refused: 0, objects };
-            self.issued.insert(index, issued);
+        self.publish(&issues)?;
+        for Issue { number, message, objects } in issues {
+            let size = message.tasks.len() as u32;
+            for (task, objects) in message.tasks.into_iter().zip(objects) {
+                self.waiting.remove(&task.index);
+                let new =
+                    || Issued { issue: number, size, at: Stopwatch::start(), copies: 0, refused: 0, objects };
+                let issued = self.issued.entry(task.index).or_insert_with(new);
+                (issued.issue, issued.size, issued.at) = (number, size, Stopwatch::start());
+                issued.copies += 1;
+            }
         }
         Ok(())
     }
 
-    /// A new issue of a shard, and the objects that only it needs, which are stored.
-    fn message(&mut self, index: u32) -> Result<(Issue, Vec<String>), Trouble> {
-        let shard = self.shard(index).expect("only shards of the order are handed out");
-        let described = (self.order.task)(shard)?;
-        let mut objects = Vec::new();
-        for artefact in &described.of.files {
-            let name = self.channel.object(&artefact.blake3);
-            objects::put(self.link(), name.clone(), described.content(artefact)?)?;
-            objects.push(name);
+    /// A new issue of shards.
+    fn message(&mut self, shards: &[u32]) -> Result<Issue, Trouble> {
+        let (mut tasks, mut objects) = (Vec::new(), Vec::new());
+        for index in shards {
+            let shard = self.shard(*index).expect("only shards of the order are handed out");
+            let described = (self.order.task)(shard)?;
+            let mut own = Vec::new();
+            for artefact in &described.of.files {
+                let name = self.channel.object(&artefact.blake3);
+                objects::put(self.link(), name.clone(), described.content(artefact)?)?;
+                own.push(name);
+            }
+            tasks.push(described.of);
+            objects.push(own);
         }
         self.issues += 1;
-        let message =
-            TaskMessage { format: FORMAT, job: self.job.clone(), issue: self.issues, task: described.of };
-        let id = message.message_id(&self.channel, &self.fleet.session);
-        Ok(((id, serde_json::to_vec(&message).expect("text and numbers")), objects))
+        let (number, job) = (self.issues, self.job.clone());
+        Ok(Issue { number, message: TaskMessage { format: FORMAT, job, issue: number, tasks }, objects })
     }
 
-    /// Hands out a shard once more.
-    fn hand_out_again(&mut self, index: u32) -> Result<(), Trouble> {
-        let (message, _) = self.message(index)?;
-        self.publish(vec![message])?;
-        let issue = self.issues;
-        if let Some(issued) = self.issued.get_mut(&index) {
-            issued.issue = issue;
-            issued.at = Stopwatch::start();
-            issued.copies += 1;
-        }
-        Ok(())
+    /// The identity of an issue.
+    fn message_id(&self, issue: u32) -> String {
+        TaskMessage::message_id(&self.channel, &self.fleet.session, issue)
     }
 
     /// Publishes tasks, and waits until the broker has stored all of them.
-    fn publish(&self, messages: Vec<Issue>) -> Result<(), BrokerError> {
+    fn publish(&self, issues: &[Issue]) -> Result<(), BrokerError> {
         let (jetstream, subject) = (self.link().jetstream().clone(), self.channel.task(&self.route));
+        let message = |issue: &Issue| {
+            let payload = serde_json::to_vec(&issue.message).expect("text and numbers");
+            PublishMessage::build().payload(payload.into()).message_id(self.message_id(issue.number))
+        };
+        let messages: Vec<PublishMessage> = issues.iter().map(message).collect();
         self.link().wait("take tasks", async move {
             let mut stored = Vec::new();
-            for (id, payload) in messages {
-                let message = PublishMessage::build().payload(payload.into()).message_id(&id);
+            for message in messages {
                 stored.push(jetstream.send_publish(subject.clone(), message).await.map_err(Cause::of)?);
             }
             for stored in stored {
@@ -338,24 +407,69 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Counts a result, or reports a dead letter.
-    fn take(&mut self, message: &Message) -> Result<ControlFlow<()>, Trouble> {
-        if message.subject.as_str() == self.channel.dead() {
-            return match serde_json::from_slice::<DeadLetter>(&message.payload) {
-                Ok(letter) if self.is_open(letter.index) => {
-                    let cause = format!("{} says: {}", letter.worker, letter.cause);
-                    Err(FleetError::Failed { shard: letter.index, cause }.into())
+    /// Counts results, and reports dead letters.
+    fn take(&mut self, messages: &[Message], rechecker: &mut Option<Rechecker<'_>>) -> Result<(), Trouble> {
+        let (mut unchecked, mut letters, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known = BTreeSet::new();
+        for message in messages {
+            if message.subject.as_str() == self.channel.dead() {
+                match serde_json::from_slice::<DeadLetter>(&message.payload) {
+                    Ok(letter) => letters.push(letter),
+                    Err(cause) => log::warn!("a report of a failure is left out: {cause}"),
                 }
-                _ => Ok(ControlFlow::Continue(())),
+                continue;
+            }
+            let (worker, results) = match ResultHead::parse(&message.payload) {
+                Ok(parsed) => parsed,
+                Err(cause) => {
+                    log::warn!("a result is left out: {cause}");
+                    continue;
+                }
             };
-        }
-        match ResultHead::parse(&message.payload) {
-            Ok((head, rest)) => self.result(head, rest),
-            Err(cause) => {
-                log::warn!("a result is left out: {cause}");
-                Ok(ControlFlow::Continue(()))
+            let is_aside = self.fleet.aside.lock().ignore_poison().contains_key(&worker);
+            if is_aside {
+                self.put_aside(&worker)?;
+            }
+            for sent in results {
+                let index = sent.head.index;
+                // Otherwise another copy was first. It has the same bytes.
+                let Some(shard) = self.shard(index).filter(|_| self.is_open(index)) else { continue };
+                if is_aside {
+                    again.push(index);
+                } else if known.insert(index) {
+                    unchecked.push(Unchecked { shard, worker: worker.clone(), sent });
+                }
             }
         }
+        let checked = check_all(self.link(), &self.channel, self.order.accept, unchecked);
+        let mut outcome = Ok(());
+        // What is stored counts, whatever else went wrong.
+        for Checked { counted, secs, object, verdict } in checked {
+            let failed = match verdict {
+                Verdict::Accepted(flow) => {
+                    self.count(&counted, secs, object);
+                    self.is_decided |= flow.is_break();
+                    if let Some(rechecker) = rechecker {
+                        rechecker.offer(counted);
+                    }
+                    continue;
+                }
+                Verdict::Unaccepted(Unaccepted::Refused(cause)) => {
+                    again.push(counted.shard.index);
+                    self.refuse(counted.shard.index, &counted.worker, &cause)
+                }
+                Verdict::Unaccepted(Unaccepted::Failed(error)) => Err(error.into()),
+                Verdict::Broker(error) => Err(error.into()),
+            };
+            outcome = outcome.and(failed);
+        }
+        outcome?;
+        if let Some(letter) = letters.into_iter().find(|letter| self.is_open(letter.index)) {
+            let cause = format!("{} says: {}", letter.worker, letter.cause);
+            return Err(FleetError::Failed { shard: letter.index, cause }.into());
+        }
+        again.retain(|index| self.is_open(*index));
+        self.issue(again.chunks(MOST_SHARDS))
     }
 
     /// Whether a shard has no result yet.
@@ -363,60 +477,64 @@ impl<'a> Step<'a> {
         self.issued.contains_key(&index) || self.waiting.contains(&index)
     }
 
-    fn result(&mut self, head: ResultHead, rest: &[u8]) -> Result<ControlFlow<()>, Trouble> {
-        let index = head.index;
-        let Some(shard) = self.shard(index).filter(|_| self.is_open(index)) else {
-            // Another copy was first. It has the same bytes.
-            return Ok(ControlFlow::Continue(()));
-        };
-        if self.fleet.aside.lock().ignore_poison().contains_key(&head.worker) {
-            self.put_aside(&head.worker)?;
-            self.hand_out_again(index)?;
-            return Ok(ControlFlow::Continue(()));
-        }
-        let object = head.object.clone();
-        let content = match &object {
-            None => Bytes::copy_from_slice(rest),
-            Some(digest) => {
-                let most = head.size().unwrap_or(0);
-                match objects::get(self.link(), self.channel.object(digest), digest, most) {
-                    Ok(content) => content.into(),
-                    Err(ObjectError::Broker(error)) => return Err(error.into()),
-                    Err(ObjectError::Wrong(cause)) => return self.refuse(index, &head.worker, &cause),
-                }
-            }
-        };
-        let (worker, secs) = (head.worker.clone(), head.secs);
-        let accepted = match head.reply(&content) {
-            Ok(reply) => (self.order.accept)(shard, reply),
-            Err(cause) => Err(Unaccepted::Refused(cause)),
-        };
-        match accepted {
-            Err(Unaccepted::Failed(error)) => Err(error.into()),
-            Err(Unaccepted::Refused(cause)) => self.refuse(index, &worker, &cause),
-            Ok(flow) => {
-                log::info!("shard {index} is done by {worker} in {secs:.1} s");
-                *self.done_by.entry(worker).or_default() += 1;
-                self.secs = (self.secs.0 + secs.clamp(0.0, 1e6), self.secs.1 + 1);
-                self.waiting.remove(&index);
-                let own = self.issued.remove(&index).map(|issued| issued.objects).unwrap_or_default();
-                let object = object.map(|digest| self.channel.object(&digest));
-                for name in own.into_iter().chain(object) {
-                    if let Err(error) = objects::delete(self.link(), name) {
-                        log::debug!("{error}");
-                    }
-                }
-                Ok(flow)
+    /// Counts a result that is stored.
+    fn count(&mut self, counted: &Counted, secs: f64, object: Option<String>) {
+        let (index, worker) = (counted.shard.index, &counted.worker);
+        log::info!("shard {index} is done by {worker} in {secs:.1} s");
+        self.done_by.entry(worker.clone()).or_default().push(index);
+        self.secs = (self.secs.0 + secs.clamp(0.0, 1e6), self.secs.1 + 1);
+        self.waiting.remove(&index);
+        let own = self.issued.remove(&index).map(|issued| issued.objects).unwrap_or_default();
+        for name in own.into_iter().chain(object) {
+            if let Err(error) = objects::delete(self.link(), name) {
+                log::debug!("{error}");
             }
         }
     }
 
-    /// Puts a worker aside whose result is wrong, and hands out its shard again.
-    fn refuse(&mut self, index: u32, worker: &str, cause: &str) -> Result<ControlFlow<()>, Trouble> {
+    /// Compares a shard that was done again here with what its worker sent.
+    fn compare(&mut self, rechecked: Rechecked) -> Result<(), StepError> {
+        let Rechecked { counted: Counted { shard, worker, digests }, found } = rechecked;
+        let (index, found) = (shard.index, found?);
+        if found == digests {
+            log::info!("shard {index} of {worker} was done again here, with the same bytes");
+            return Ok(());
+        }
+        let shards = self.done_by.remove(&worker).unwrap_or_default();
+        let cause = format!(
+            "done again here, the shard has other tables (blake3 {}, but it sent {})",
+            found.join(" and "),
+            digests.join(" and ")
+        );
+        self.warn_of(&worker, index, &cause);
+        self.note(&format!(
+            "warning: what it has done in this step is done again: {}",
+            counted(shards.len(), "shard")
+        ));
+        for index in shards {
+            let shard = self.shard(index).expect("only shards of the order are done");
+            (self.order.discard)(shard)?;
+            self.waiting.insert(index);
+        }
+        self.is_decided = false;
+        // It learns of it with its next result, if the broker fails now.
+        if let Err(error) = self.put_aside(&worker) {
+            log::debug!("{error}");
+        }
+        Ok(())
+    }
+
+    /// Names a worker that is put aside.
+    fn warn_of(&self, worker: &str, index: u32, cause: &str) {
         let text = format!("worker {worker} is put aside: what it sent for shard {index} is wrong: {cause}");
         log::warn!("{text}");
         self.fleet.console.note(&format!("warning: {text}"));
         self.fleet.aside.lock().ignore_poison().insert(worker.to_owned(), cause.to_owned());
+    }
+
+    /// Puts a worker aside whose result is wrong.
+    fn refuse(&mut self, index: u32, worker: &str, cause: &str) -> Result<(), Trouble> {
+        self.warn_of(worker, index, cause);
         self.put_aside(worker)?;
         if let Some(issued) = self.issued.get_mut(&index) {
             issued.refused += 1;
@@ -426,9 +544,8 @@ impl<'a> Step<'a> {
                     FleetError::Refused { shard: index, attempts: MOST_REFUSED, worker, cause }.into()
                 );
             }
-            self.hand_out_again(index)?;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     /// Says to a worker that it is put aside, and why.
@@ -448,23 +565,21 @@ impl<'a> Step<'a> {
             self.results = None;
             return Ok(());
         }
-        for task in self.fleet.take_exhausted(&self.channel) {
-            let shard = task.task.index;
+        for message in self.fleet.take_exhausted(&self.channel) {
             // Later issues may still succeed.
-            if self.issued.get(&shard).is_some_and(|issued| issued.issue == task.issue) {
+            let is_latest = |task: &&Task| {
+                self.issued.get(&task.index).is_some_and(|issued| issued.issue == message.issue)
+            };
+            if let Some(task) = message.tasks.iter().find(is_latest) {
+                let shard = task.index;
                 let cause = format!(
                     "it was delivered {DELIVERIES} times, and each worker that took it ended without a word, as if killed or out of memory"
                 );
                 return Err(FleetError::Failed { shard, cause }.into());
             }
         }
-        let present = self.fleet.workers.present();
-        let own: Vec<&Heartbeat> = present
-            .iter()
-            .map(|(heartbeat, _)| heartbeat)
-            .filter(|heartbeat| heartbeat.routes.iter().any(|route| route == self.route.digits()))
-            .collect();
-        self.announce(present.iter().map(|(heartbeat, _)| heartbeat));
+        self.announce(self.fleet.workers.present().iter().map(|(heartbeat, _)| heartbeat));
+        let own = self.own_workers();
         if own.is_empty()
             && self.secs.1 == 0
             && !self.is_lonely
@@ -476,39 +591,43 @@ impl<'a> Step<'a> {
                 "no worker is there for this step; start some with `dc0-run worker {address}`, the same program on all machines"
             ));
         }
-        for index in self.overdue(&own) {
-            log::info!("shard {index} is handed out again, as some workers have nothing to do");
-            self.hand_out_again(index)?;
+        let (overdue, idle) = self.overdue(&own);
+        if !overdue.is_empty() {
+            let shown: Vec<String> = overdue.iter().map(u32::to_string).collect();
+            log::info!("handed out again, as some workers have nothing to do: shards {}", shown.join(", "));
         }
-        Ok(())
+        self.issue(overdue.chunks(overdue.len().div_ceil(idle.max(1)).clamp(1, MOST_SHARDS)))
     }
 
-    /// Shards to hand out again while there are workers without work: lost ones, and those that take much longer than others.
-    fn overdue(&self, workers: &[&Heartbeat]) -> Vec<u32> {
-        let aside = self.fleet.aside.lock().ignore_poison();
-        let workers = workers.iter().filter(|heartbeat| !aside.contains_key(&heartbeat.worker));
+    /// Shards to hand out again while there are workers without work, and how many those can take at a time: lost shards, and those
+    /// that take much longer than others.
+    fn overdue(&self, workers: &[Heartbeat]) -> (Vec<u32>, usize) {
         let (mut idle, mut running) = (0, BTreeSet::new());
         for heartbeat in workers {
             idle += (heartbeat.lanes as usize).saturating_sub(heartbeat.tasks.len());
             running.extend(heartbeat.tasks.iter().map(String::as_str));
         }
-        if !self.waiting.is_empty() {
-            return Vec::new();
+        if !self.waiting.is_empty() || idle == 0 {
+            return (Vec::new(), idle);
         }
         let mean = self.secs.0 / f64::from(self.secs.1.max(1));
         let is_overdue = |(index, issued): (&u32, &Issued)| {
             let age = issued.at.elapsed().as_secs_f64();
-            let id = TaskMessage::id_of(&self.channel, *index);
-            let is_late = if running.contains(id.as_str()) {
+            let is_late = if running.contains(self.message_id(issued.issue).as_str()) {
+                let expected = mean * f64::from(issued.size);
                 self.secs.1 > 0
                     && issued.copies == 1
-                    && age > (STRAGGLES * mean).max(CHECK_EVERY.as_secs_f64())
+                    && age > (STRAGGLES * expected).max(CHECK_EVERY.as_secs_f64())
             } else {
                 age > LOST * f64::from(issued.copies)
             };
-            is_late.then_some(*index)
+            is_late.then_some((*index, issued.size))
         };
-        self.issued.iter().filter_map(is_overdue).take(idle).collect()
+        // Long shards one for each lane without work, tiny ones all together.
+        let found: Vec<(u32, u32)> = self.issued.iter().filter_map(is_overdue).collect();
+        let are_tiny = found.iter().any(|(_, size)| *size > 1);
+        let most = if are_tiny { idle * MOST_SHARDS } else { idle };
+        (found.into_iter().map(|(index, _)| index).take(most).collect(), idle)
     }
 
     /// Says who works, and who could not.

@@ -14,14 +14,14 @@ use dc0_core::poison::IgnorePoison as _;
 use dc0_process::clock::Stopwatch;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault as _, chain};
-use dc0_steps::executor::{FORMAT, JobError, Lane, PreparedJob, Reply};
+use dc0_steps::executor::{JobError, Lane, PreparedJob, Reply, Task};
 
 use super::jobs::Files;
 use super::queue::Queue;
 use super::{Running, Worker};
 use crate::error::BrokerError;
 use crate::link::Cause;
-use crate::message::{DeadLetter, TaskMessage, pack};
+use crate::message::{Batch, DeadLetter, TaskMessage};
 use crate::names::{Channel, DELIVERIES, PROGRESS_EVERY};
 use crate::objects;
 
@@ -37,6 +37,9 @@ const FIRST_REST: Duration = Duration::from_secs(2);
 
 /// The longest rest of a lane.
 const LONGEST_REST: Duration = Duration::from_mins(1);
+
+/// Results of a task's first shards are sent after this time, if the others are not done yet.
+const SEND_EVERY: Duration = Duration::from_secs(2);
 
 /// How long a result is offered to a broker that does not take it. Its coordinator may be making the streams again.
 const RESULT_PATIENCE: Duration = Duration::from_mins(5);
@@ -83,14 +86,16 @@ impl Observer for ShardObserver<'_> {
 
 /// How a task ended.
 enum Outcome {
-    /// Done, in so many seconds.
-    Done(Reply, f64),
+    /// Done, and its results are stored.
+    Done,
+    /// Done, but its results could not be stored.
+    Unsent(BrokerError),
     /// Its step has ended, so it is not needed any more.
     Over,
     /// This worker stops.
     Stopped,
-    /// It failed.
-    Failed(String),
+    /// A shard failed.
+    Failed(u32, String),
 }
 
 impl<'a> WorkerLane<'a> {
@@ -121,9 +126,7 @@ impl<'a> WorkerLane<'a> {
 
     /// Does one task, and answers the broker.
     fn serve(&mut self, message: &Message) {
-        let parsed = Channel::of_subject(&message.subject)
-            .zip(serde_json::from_slice::<TaskMessage>(&message.payload).ok())
-            .filter(|(_, task)| task.format == FORMAT);
+        let parsed = Channel::of_subject(&message.subject).zip(TaskMessage::parse(&message.payload));
         let Some((channel, task)) = parsed else {
             log::warn!(
                 "a task of {} bytes is malformed, or of another version; it is dropped",
@@ -131,29 +134,23 @@ impl<'a> WorkerLane<'a> {
             );
             return self.answer(message, AckKind::Term);
         };
-        let id = task.id(&channel);
+        let id = id_of(message);
         let is_over = Arc::new(AtomicBool::new(false));
         let running = Running { channel: channel.clone(), is_over: Arc::clone(&is_over) };
         self.worker.state.running.lock().ignore_poison().insert(id.clone(), running);
         let progress = self.send_progress(message);
-        let outcome = self.work(&channel, &task, &is_over);
-        match outcome {
-            Outcome::Done(reply, secs) => {
+        match self.work_all(&channel, &task, &id, &is_over) {
+            Outcome::Done => {
                 self.failures = 0;
-                match self.send(&channel, &task, message, reply, secs, &is_over) {
-                    Ok(()) => {
-                        self.worker.state.done.fetch_add(1, Ordering::Relaxed);
-                        self.answer(message, AckKind::Ack);
-                    }
-                    Err(error) => {
-                        log::warn!("shard {} is done, but its result is lost: {error}", task.task.index);
-                        self.answer(message, AckKind::Nak(None));
-                    }
-                }
+                self.answer(message, AckKind::Ack);
             }
             Outcome::Over => self.answer(message, AckKind::Ack),
             Outcome::Stopped => self.answer(message, AckKind::Nak(None)),
-            Outcome::Failed(cause) => self.fail(&channel, &task, message, cause),
+            Outcome::Unsent(error) => {
+                log::warn!("results are lost: {error}");
+                self.answer(message, AckKind::Nak(None));
+            }
+            Outcome::Failed(index, cause) => self.fail(&channel, index, message, cause),
         }
         progress.abort();
         self.worker.state.running.lock().ignore_poison().remove(&id);
@@ -162,29 +159,65 @@ impl<'a> WorkerLane<'a> {
         }
     }
 
-    fn work(&mut self, channel: &Channel, task: &TaskMessage, is_over: &AtomicBool) -> Outcome {
+    /// Does the shards of a task, and sends their results.
+    fn work_all(&mut self, channel: &Channel, task: &TaskMessage, id: &str, is_over: &AtomicBool) -> Outcome {
+        let mut batch = Batch::default();
+        let mut outcome = Outcome::Done;
+        let mut watch = Stopwatch::start();
+        for shard in &task.tasks {
+            match self.work(channel, &task.job, shard, is_over) {
+                Ok((reply, secs)) => batch.add(shard.index, secs, reply),
+                Err(other) => {
+                    outcome = other;
+                    break;
+                }
+            }
+            if batch.is_full() || watch.elapsed() > SEND_EVERY {
+                if let Err(error) = self.send(channel, id, std::mem::take(&mut batch), is_over) {
+                    return Outcome::Unsent(error);
+                }
+                watch = Stopwatch::start();
+            }
+        }
+        // Also what was done before a failure.
+        match self.send(channel, id, batch, is_over) {
+            Err(error) if matches!(outcome, Outcome::Done) => Outcome::Unsent(error),
+            _ => outcome,
+        }
+    }
+
+    /// Does a shard, in so many seconds.
+    fn work(
+        &mut self,
+        channel: &Channel,
+        digest: &str,
+        task: &Task,
+        is_over: &AtomicBool,
+    ) -> Result<(Reply, f64), Outcome> {
         let observer = ShardObserver { worker: self.worker, is_over, watch: Stopwatch::start() };
         let files = Files { worker: self.worker, channel };
         // A panic in a shard must not end the worker.
-        let done = catch_unwind(AssertUnwindSafe(|| -> Result<Reply, JobError> {
-            if self.evaluators.as_ref().is_none_or(|(of, ..)| *of != task.job) {
+        let done = catch_unwind(AssertUnwindSafe(|| -> Result<(Reply, f64), JobError> {
+            if self.evaluators.as_ref().is_none_or(|(of, ..)| of != digest) {
                 self.evaluators = None;
-                let job = self.worker.jobs.get(self.worker, channel, &task.job)?;
+                let job = self.worker.jobs.get(self.worker, channel, digest)?;
                 let lane = job.lane()?;
-                self.evaluators = Some((task.job.clone(), job, lane));
+                self.evaluators = Some((digest.to_owned(), job, lane));
             }
             let (_, job, lane) = self.evaluators.as_mut().expect("made above");
-            job.shard(lane, &task.task, &files, &observer)
+            // Without the time for the job's nets, which is spent once.
+            let watch = Stopwatch::start();
+            let reply = job.shard(lane, task, &files, &observer)?;
+            Ok((reply, watch.elapsed().as_secs_f64()))
         }));
-        let secs = observer.watch.elapsed().as_secs_f64();
         let failed = match done {
-            Ok(Ok(reply)) => return Outcome::Done(reply, secs),
+            Ok(Ok(done)) => return Ok(done),
             Ok(Err(JobError::Step(error))) if error.exit() == Exit::Interrupted => {
                 if is_over.load(Ordering::Relaxed) {
-                    return Outcome::Over;
+                    return Err(Outcome::Over);
                 }
                 if self.worker.is_stopping() {
-                    return Outcome::Stopped;
+                    return Err(Outcome::Stopped);
                 }
                 format!(
                     "it took longer than {} minutes, the most that this worker allows",
@@ -200,15 +233,14 @@ impl<'a> WorkerLane<'a> {
         };
         // They may be in any state.
         self.evaluators = None;
-        Outcome::Failed(failed)
+        Err(Outcome::Failed(task.index, failed))
     }
 
     /// Has a task done by another worker, or by none if this was the last delivery.
-    fn fail(&mut self, channel: &Channel, task: &TaskMessage, message: &Message, cause: String) {
+    fn fail(&mut self, channel: &Channel, index: u32, message: &Message, cause: String) {
         self.failures += 1;
         self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
         let deliveries = message.info().map_or(DELIVERIES, |info| info.delivered);
-        let index = task.task.index;
         self.worker.console.note(&format!(
             "warning: shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}"
         ));
@@ -224,27 +256,27 @@ impl<'a> WorkerLane<'a> {
         }
     }
 
-    /// Stores a result at the broker.
+    /// Stores results at the broker.
     fn send(
         &self,
         channel: &Channel,
-        task: &TaskMessage,
-        message: &Message,
-        reply: Reply,
-        secs: f64,
+        task: &str,
+        batch: Batch,
         is_over: &AtomicBool,
     ) -> Result<(), BrokerError> {
-        let (head, content) = pack(&self.worker.name, task.task.index, secs, reply);
-        let payload = head.message(&content);
-        let id = format!("{}-{}", id_of(message), self.worker.name);
+        let Some(first) = batch.first() else { return Ok(()) };
+        let payload = batch.message(&self.worker.name);
+        let id = format!("{task}-{}-{first}", self.worker.name);
         let watch = Stopwatch::start();
         loop {
-            let stored = match &head.object {
-                Some(digest) => objects::put(&self.worker.link, channel.object(digest), content.clone()),
-                None => Ok(()),
-            };
+            let stored = batch.objects.iter().try_for_each(|(digest, content)| {
+                objects::put(&self.worker.link, channel.object(digest), content.clone())
+            });
             match stored.and_then(|()| self.publish(channel.done(), &id, payload.clone())) {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    self.worker.state.done.fetch_add(batch.len() as u64, Ordering::Relaxed);
+                    return Ok(());
+                }
                 Err(error)
                     if self.worker.is_stopping()
                         || is_over.load(Ordering::Relaxed)

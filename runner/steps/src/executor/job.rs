@@ -21,7 +21,7 @@ use crate::files;
 use crate::handles::Network;
 
 /// The version of jobs, tasks and replies. Processes of different versions do not work together.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A file, by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

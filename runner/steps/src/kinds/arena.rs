@@ -37,7 +37,7 @@ use crate::estimate::{
     sequential_evaluations,
 };
 use crate::executor::{
-    Described, Job, JobPlayer, Keep, Reply, ShardWork, Sources, Task, Unaccepted, step_provenance,
+    Described, Job, JobPlayer, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, step_provenance,
 };
 use crate::files;
 use crate::handles::{MatchResult, MatchResultFields, Network, Player, ProgramPlayer};
@@ -648,6 +648,10 @@ impl ShardWork for Work<'_> {
         expected.read(shard, reply).map_err(Unaccepted::Refused)
     }
 
+    fn tables(&self, _: Shard, found: &MatchShard) -> Result<Vec<ReplyTable>, StepError> {
+        Ok(vec![ReplyTable::of(&found.rows, &self.provenance)?])
+    }
+
     fn store(&self, shard: Shard, found: &MatchShard) -> Result<Vec<FileEntry>, StepError> {
         let path = format!("steps/work/{}/shard-{:05}.parquet", self.workspace.identity.short(), shard.index);
         Ok(vec![write_table(self.workspace.folder.root(), &path, &found.rows, &self.provenance)?])
@@ -664,6 +668,11 @@ impl ShardWork for Work<'_> {
         let part = Part { games: shard.games.into(), evaluations: found.evaluations, half_points };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part: part.clone() })?;
         Ok(self.standing.add(shard.index, part, self.progress))
+    }
+
+    fn discard(&self, shard: Shard) -> Result<(), StepError> {
+        self.standing.parts().remove(&shard.index);
+        Ok(self.workspace.discard_shard(shard.index)?)
     }
 
     fn report(&self, found: &MatchShard, observer: &dyn Observer) {

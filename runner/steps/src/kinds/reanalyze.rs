@@ -25,7 +25,8 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, flops, most_evaluations, number};
 use crate::executor::{
-    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
+    Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, shard_provenance,
+    step_provenance,
 };
 use crate::files;
 use crate::handles::{Games, GamesFields, Network, Window, short_digest};
@@ -348,6 +349,14 @@ impl ShardWork for Work<'_> {
         remote::read(reply, &games, &positions).map_err(Unaccepted::Refused)
     }
 
+    fn tables(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<ReplyTable>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        Ok(vec![
+            ReplyTable::of(&found.shard.games, &provenance)?,
+            ReplyTable::of(&found.shard.positions, &provenance)?,
+        ])
+    }
+
     fn store(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<FileEntry>, StepError> {
         let provenance = shard_provenance(&self.provenance, shard);
         let root = self.workspace.folder.root();
@@ -366,6 +375,10 @@ impl ShardWork for Work<'_> {
         let part = Part { stats: found.shard.stats, searched: found.searched };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn discard(&self, shard: Shard) -> Result<(), StepError> {
+        Ok(self.workspace.discard_shard(shard.index)?)
     }
 
     /// The positions are not new.

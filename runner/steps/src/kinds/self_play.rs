@@ -34,7 +34,8 @@ use crate::estimate::{
     self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, flops, most_evaluations, number,
 };
 use crate::executor::{
-    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
+    Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, shard_provenance,
+    step_provenance,
 };
 use crate::files;
 use crate::handles::{Games, GamesFields, Network, Window, short_digest};
@@ -479,6 +480,11 @@ impl ShardWork for Work<'_> {
         expected.read(shard, reply).map_err(Unaccepted::Refused)
     }
 
+    fn tables(&self, shard: Shard, found: &ShardResult) -> Result<Vec<ReplyTable>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        Ok(vec![ReplyTable::of(&found.games, &provenance)?, ReplyTable::of(&found.positions, &provenance)?])
+    }
+
     fn store(&self, shard: Shard, found: &ShardResult) -> Result<Vec<FileEntry>, StepError> {
         let provenance = shard_provenance(&self.provenance, shard);
         let root = self.workspace.folder.root();
@@ -496,6 +502,10 @@ impl ShardWork for Work<'_> {
     ) -> Result<ControlFlow<()>, StepError> {
         self.workspace.keep_shard(shard.index, &ShardNote { files, part: found.stats })?;
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn discard(&self, shard: Shard) -> Result<(), StepError> {
+        Ok(self.workspace.discard_shard(shard.index)?)
     }
 
     fn report(&self, found: &ShardResult, observer: &dyn Observer) {
