@@ -8,14 +8,28 @@ use std::path::Path;
 ///
 /// The folder is created if needed, and flushed because otherwise a power cut can undo the rename.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    fs::create_dir_all(folder_of(path))?;
     write_with(path, |file| file.write_all(content))
+}
+
+/// Like [`write`], without flushing the folder: until that is done, a power cut may leave no file. For files that can be made again, of
+/// which one flush of the folder completes many.
+pub fn write_part(path: &Path, content: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder_of(path))?;
+    replace(path, |file| file.write_all(content))
 }
 
 /// Like [`write`], with content written by `fill`, into an existing folder.
 pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    replace(path, fill)?;
+    flush_folder(folder_of(path))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
     let written = fill_and_flush(&temporary, fill).and_then(|()| fs::rename(&temporary, path));
     if let Err(cause) = written {
@@ -23,7 +37,7 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
         let _ = fs::remove_file(&temporary);
         return Err(cause);
     }
-    flush_folder(folder)
+    Ok(())
 }
 
 fn fill_and_flush(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
@@ -44,7 +58,7 @@ pub fn digest(content: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{write, write_with};
+    use super::{write, write_part, write_with};
 
     #[test]
     fn an_error_while_writing_leaves_the_old_file() {
@@ -67,6 +81,8 @@ mod tests {
         write(&path, b"old").expect("writes");
         write(&path, b"new").expect("replaces");
         assert_eq!(std::fs::read(&path).expect("reads"), b"new");
+        write_part(&path, b"newer").expect("replaces");
+        assert_eq!(std::fs::read(&path).expect("reads"), b"newer");
         let entries = std::fs::read_dir(path.parent().expect("folder")).expect("lists").count();
         assert_eq!(entries, 1);
     }

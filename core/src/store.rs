@@ -21,7 +21,7 @@ pub use crate::selfplay::{GameRow, PositionRow};
 pub use error::{FileFault, FileProblem, StoreError};
 pub use file::{
     FileEntry, decode_table, encode_table, peek_table, peek_wide, read_entry, read_table, verify_file,
-    verify_files, write_table, write_table_fast,
+    verify_files, write_shard_table, write_table, write_table_fast,
 };
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};

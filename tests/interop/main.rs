@@ -9,6 +9,7 @@ mod epd;
 mod files;
 mod fleet;
 mod games;
+mod hostile;
 mod imports;
 mod lsp;
 mod net_fixtures;

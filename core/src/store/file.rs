@@ -35,7 +35,17 @@ pub fn write_table<R: TableRow>(
     rows: &[R],
     provenance: &Provenance,
 ) -> Result<FileEntry, StoreError> {
-    write(root, path, rows, provenance, Effort::Small)
+    write(root, path, rows, provenance, Effort::Small, durable::write)
+}
+
+/// As [`write_table`], for a shard of a step: until the step's manifest is written, a power cut may undo it, and the shard is done again.
+pub fn write_shard_table<R: TableRow>(
+    root: &Path,
+    path: &str,
+    rows: &[R],
+    provenance: &Provenance,
+) -> Result<FileEntry, StoreError> {
+    write(root, path, rows, provenance, Effort::Small, durable::write_part)
 }
 
 /// As [`write_table`], in about half the time and for somewhat larger files: for rows that no search was needed for.
@@ -45,7 +55,7 @@ pub fn write_table_fast<R: TableRow>(
     rows: &[R],
     provenance: &Provenance,
 ) -> Result<FileEntry, StoreError> {
-    write(root, path, rows, provenance, Effort::Fast)
+    write(root, path, rows, provenance, Effort::Fast, durable::write)
 }
 
 fn write<R: TableRow>(
@@ -54,10 +64,11 @@ fn write<R: TableRow>(
     rows: &[R],
     provenance: &Provenance,
     effort: Effort,
+    write_file: fn(&Path, &[u8]) -> io::Result<()>,
 ) -> Result<FileEntry, StoreError> {
     let file = root.join(path);
     let content = encode(rows, &file, provenance, effort)?;
-    durable::write(&file, &content).map_err(|source| StoreError::Write { file, source })?;
+    write_file(&file, &content).map_err(|source| StoreError::Write { file, source })?;
     Ok(FileEntry {
         path: path.to_owned(),
         rows: rows.len() as u64,

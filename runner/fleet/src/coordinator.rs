@@ -21,6 +21,7 @@ use crate::error::BrokerError;
 use crate::link::Link;
 use crate::message::TaskMessage;
 use crate::names::{Channel, EXHAUSTED, TASKS};
+use crate::objects::Artefacts;
 use crate::platform::{Platform, host};
 use recheck::Sample;
 pub(crate) use workers::Workers;
@@ -41,6 +42,8 @@ type Exhausted = Mutex<Vec<(Channel, TaskMessage)>>;
 /// Workers behind a NATS broker.
 pub struct NatsFleet {
     link: Link,
+    /// Where files are.
+    artefacts: Artefacts,
     kinds: WorkerKinds,
     platform: Platform,
     /// The name of this machine.
@@ -64,14 +67,15 @@ impl std::fmt::Debug for NatsFleet {
 }
 
 impl NatsFleet {
-    /// Connects to a broker; `recheck` is the share of the shards that are done again here.
+    /// Connects to a broker; `recheck` is the share of the shards that are done again here, and `artefacts` a place beside the broker for files.
     pub fn connect(
         url: &str,
         args: &BrokerArgs,
-        (kinds, recheck): (WorkerKinds, f64),
+        (kinds, recheck, artefacts): (WorkerKinds, f64, Option<&str>),
         console: &Arc<Console>,
     ) -> Result<Self, BrokerError> {
         let host = host();
+        let artefacts = Artefacts::open(artefacts)?;
         let link = Link::connect(Address::new(url, args)?, &format!("dc0 coordinator on {host}"))?;
         setup::check_jetstream(&link)?;
         let workers = Workers::observe(&link)?;
@@ -79,6 +83,7 @@ impl NatsFleet {
         let session = link.client().new_inbox().rsplit('.').next().unwrap_or_default().to_owned();
         Ok(Self {
             link,
+            artefacts,
             kinds,
             platform: Platform::here(),
             host,

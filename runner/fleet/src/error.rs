@@ -52,6 +52,27 @@ pub enum BrokerError {
         /// The cause.
         cause: String,
     },
+    /// The place of the files is malformed, or cannot be used.
+    #[error(
+        "{url} is no place for files: {problem}; expected a folder, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH, with the \
+         usual variables for the cloud's credentials (docs/guides/several-machines.md)"
+    )]
+    Artefacts {
+        /// The place, without credentials.
+        url: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A request to the place of the files failed.
+    #[error("{url} did not {what}: {cause}")]
+    Store {
+        /// The place, without credentials.
+        url: String,
+        /// What was requested.
+        what: &'static str,
+        /// The cause.
+        cause: String,
+    },
     /// The thread of the connection cannot be started.
     #[error("cannot start the thread of the connection to the broker: {0}")]
     Thread(std::io::Error),
@@ -60,8 +81,12 @@ pub enum BrokerError {
 impl Fault for BrokerError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Address { .. } | Self::Credentials { .. } | Self::Open { .. } => Exit::BadInput,
-            Self::Connect { .. } | Self::Request { .. } | Self::Thread(_) => Exit::Failed,
+            Self::Address { .. } | Self::Credentials { .. } | Self::Open { .. } | Self::Artefacts { .. } => {
+                Exit::BadInput
+            }
+            Self::Connect { .. } | Self::Request { .. } | Self::Store { .. } | Self::Thread(_) => {
+                Exit::Failed
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! docs/guides/several-machines.md says what users see.
 
 mod address;
+mod bucket;
 mod coordinator;
 mod error;
 mod link;

@@ -28,6 +28,8 @@ pub(crate) struct TaskMessage {
     pub(crate) format: u32,
     /// The blake3 digest of the job, which is an object of the channel.
     pub(crate) job: String,
+    /// Where its files and large results are, if not at the broker; without credentials.
+    pub(crate) artefacts: Option<String>,
     /// The number of this message among those of its coordinator and step.
     pub(crate) issue: u32,
     /// The shards, at most [`MOST_SHARDS`].
@@ -104,6 +106,16 @@ pub(crate) struct DeadLetter {
     pub(crate) index: u32,
     /// Why it failed.
     pub(crate) cause: String,
+    /// The blake3 digest of the file that could not be had, if that is why. The task is tried again meanwhile.
+    pub(crate) file: Option<String>,
+}
+
+impl DeadLetter {
+    /// Reads a message. What it says may be shown on a terminal, so it has no control characters.
+    pub(crate) fn parse(message: &[u8]) -> Result<Self, serde_json::Error> {
+        let Self { worker, index, cause, file } = serde_json::from_slice(message)?;
+        Ok(Self { worker: plain(&worker), index, cause: cause.replace(char::is_control, " "), file })
+    }
 }
 
 /// Bytes before the head of a result: its length.
@@ -197,7 +209,7 @@ impl ResultHead {
         }
         let mut rest = message.slice(LENGTH + length..);
         let sent = head.shards.into_iter().map(|head| Sent { content: head.take(&mut rest), head }).collect();
-        Ok((head.worker, sent))
+        Ok((worker, sent))
     }
 }
 
@@ -347,7 +359,7 @@ mod tests {
     fn tasks_of_another_version_or_without_shards_are_not_read() {
         let task = Task { index: 0, first_game: 0, games: 1, files: Vec::new() };
         let read = |format, tasks| {
-            let message = TaskMessage { format, job: String::new(), issue: 1, tasks };
+            let message = TaskMessage { format, job: String::new(), artefacts: None, issue: 1, tasks };
             TaskMessage::parse(&serde_json::to_vec(&message).expect("text and numbers")).is_some()
         };
         assert!(read(FORMAT, vec![task.clone()]));

@@ -33,6 +33,7 @@ use crate::error::BrokerError;
 use crate::link::Link;
 use crate::message::Heartbeat;
 use crate::names::{ALL_ENDS, Channel, HEARTBEAT, Route, aside, heartbeat, plain, shortened};
+use crate::objects::Artefacts;
 use crate::platform::{Platform, host};
 use cache::Cache;
 use jobs::Jobs;
@@ -68,6 +69,10 @@ pub struct WorkerArgs {
     /// The most that is kept there, in GiB; the oldest files go first.
     #[arg(long, value_name = "GIB", default_value_t = 10.0, value_parser = gibibytes)]
     cache_size: f64,
+    /// A folder, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH with nets and large results, as runs with the same option use
+    /// it [default: the broker].
+    #[arg(long, value_name = "URL")]
+    artefacts: Option<String>,
     /// The longest that a shard may take, in minutes.
     #[arg(long, value_name = "M", default_value_t = 1440, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_minutes: u32,
@@ -89,6 +94,8 @@ struct Running {
 /// What the lanes of a worker share.
 struct Worker {
     link: Link,
+    /// A place beside the broker for files.
+    artefacts: Artefacts,
     name: String,
     device: String,
     lanes: u32,
@@ -129,6 +136,7 @@ impl Command for WorkerArgs {
         let lanes = self.lanes.unwrap_or_else(|| lanes_on(&names));
         let (platform, kind) = (Platform::here(), device_kind(&names[0]).to_owned());
         let cache = Cache::open(self.cache_folder(), (self.cache_size * GIB) as u64)?;
+        let artefacts = Artefacts::open(self.artefacts.as_deref())?;
         let link = Link::connect(address, &format!("dc0 worker {name}"))?;
         let worker = Worker {
             name,
@@ -143,6 +151,7 @@ impl Command for WorkerArgs {
             jobs: Jobs::default(),
             cache,
             state: Arc::default(),
+            artefacts,
             link,
         };
         worker.run()

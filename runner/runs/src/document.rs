@@ -36,10 +36,18 @@ fn unsealed<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
 
 /// Writes an object whole or not at all, with the digest of its text as its last member.
 pub(super) fn write_sealed<T: Serialize>(path: &Path, content: &T) -> Result<(), RunError> {
+    durable::write(path, sealed(content).as_bytes()).map_err(RunError::io("write", path))
+}
+
+/// As [`write_sealed`], for what can be made again: a power cut may undo it.
+pub(super) fn write_sealed_part<T: Serialize>(path: &Path, content: &T) -> Result<(), RunError> {
+    durable::write_part(path, sealed(content).as_bytes()).map_err(RunError::io("write", path))
+}
+
+fn sealed<T: Serialize>(content: &T) -> String {
     let text = serde_json::to_string_pretty(content).expect("bookkeeping has text keys only");
     let members = text.strip_suffix("\n}").expect("an object with members");
-    let text = format!("{members}{}{}{}", SEAL[0], durable::digest(members.as_bytes()), SEAL[1]);
-    durable::write(path, text.as_bytes()).map_err(RunError::io("write", path))
+    format!("{members}{}{}{}", SEAL[0], durable::digest(members.as_bytes()), SEAL[1])
 }
 
 #[cfg(test)]

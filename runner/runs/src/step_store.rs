@@ -5,6 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
+
+use dc0_core::durable;
 
 use super::error::RunError;
 use super::files;
@@ -114,6 +117,15 @@ impl StepStore {
     /// after reopening.
     pub fn add(&mut self, manifest: &Manifest, order: u32) -> Result<Manifest, RunError> {
         let path = self.folder.steps().join(manifest.file_name(order));
+        // Shards are written without it, and a manifest implies that its files exist.
+        let folders: BTreeSet<PathBuf> = manifest
+            .files
+            .iter()
+            .filter_map(|file| Some(self.folder.path(&file.path).parent()?.to_owned()))
+            .collect();
+        for folder in folders {
+            durable::flush_folder(&folder).map_err(RunError::io("flush", &folder))?;
+        }
         manifest.write(&path)?;
         Claim::release(&self.folder, &manifest.identity())?;
         let manifest = Manifest::read(&path)?;

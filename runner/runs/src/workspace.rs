@@ -130,9 +130,9 @@ pub struct ShardNote<T> {
 }
 
 impl<T: Serialize> ShardNote<T> {
-    /// Writes the note, sealed with its digest.
+    /// Writes the note, sealed with its digest. If a power cut undoes it, its shard is done again.
     pub fn write(&self, path: &Path) -> Result<(), RunError> {
-        document::write_sealed(path, self)
+        document::write_sealed_part(path, self)
     }
 }
 

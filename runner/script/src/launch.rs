@@ -186,8 +186,8 @@ fn runner(
     let Process { console, interrupt, log_file } = process.clone();
     let mut options = run_options(args);
     if let Some(url) = &args.run.workers {
-        let fleet =
-            NatsFleet::connect(url, &args.run.broker, (args.run.worker_kinds, args.run.recheck), &console);
+        let options_of_fleet = (args.run.worker_kinds, args.run.recheck, args.run.artefacts.as_deref());
+        let fleet = NatsFleet::connect(url, &args.run.broker, options_of_fleet, &console);
         options.fleet = Some(Arc::new(fleet.map_err(|error| Failure::from(&error))?));
     }
     Ok(Runner::new(options, script, Arc::clone(declaration), console, interrupt, log_file))

@@ -14,13 +14,16 @@ use crate::error::BrokerError;
 use crate::link::Link;
 use crate::message::{Sent, ShardHead};
 use crate::names::Channel;
-use crate::objects::{self, ObjectError};
+use crate::objects::{Artefacts, ObjectError};
 
 /// Threads that check results. Chosen: enough to keep a disk busy that takes some milliseconds to flush a file.
 const THREADS: usize = 16;
 
 /// Bytes of the results that are checked at a time, unless a single one has more.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Where large results are.
+pub(super) type Place<'a> = (&'a Link, &'a Artefacts);
 
 /// A result to check.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ pub(super) enum Verdict {
 
 /// Checks results, and stores those that are right.
 pub(super) fn check_all(
-    link: &Link,
+    place: Place<'_>,
     channel: &Channel,
     accept: &Accept<'_>,
     results: Vec<Unchecked>,
@@ -69,21 +72,26 @@ pub(super) fn check_all(
         }) {
             group.push(next);
         }
-        all.extend(check_group(link, channel, accept, group));
+        all.extend(check_group(place, channel, accept, group));
     }
     all
 }
 
-fn check_group(link: &Link, channel: &Channel, accept: &Accept<'_>, group: Vec<Unchecked>) -> Vec<Checked> {
+fn check_group(
+    place: Place<'_>,
+    channel: &Channel,
+    accept: &Accept<'_>,
+    group: Vec<Unchecked>,
+) -> Vec<Checked> {
     let threads = group.len().min(THREADS);
     if threads == 1 {
-        return group.into_iter().map(|result| check(link, channel, accept, result)).collect();
+        return group.into_iter().map(|result| check(place, channel, accept, result)).collect();
     }
     let (queue, done) = (Mutex::new(group.into_iter()), Mutex::new(Vec::new()));
     let next = || queue.lock().ignore_poison().next();
     let work = || {
         while let Some(result) = next() {
-            let checked = check(link, channel, accept, result);
+            let checked = check(place, channel, accept, result);
             done.lock().ignore_poison().push(checked);
         }
     };
@@ -95,16 +103,16 @@ fn check_group(link: &Link, channel: &Channel, accept: &Accept<'_>, group: Vec<U
     done.into_inner().ignore_poison()
 }
 
-fn check(link: &Link, channel: &Channel, accept: &Accept<'_>, result: Unchecked) -> Checked {
+fn check(place: Place<'_>, channel: &Channel, accept: &Accept<'_>, result: Unchecked) -> Checked {
     let Unchecked { shard, worker, sent: Sent { head, content } } = result;
     let (secs, digests) = (head.secs, head.digests());
     let object = head.object.as_ref().map(|digest| channel.object(digest));
-    let verdict = verdict(link, object.as_ref(), accept, shard, head, content);
+    let verdict = verdict(place, object.as_ref(), accept, shard, head, content);
     Checked { counted: Counted { shard, worker, digests }, secs, object, verdict }
 }
 
 fn verdict(
-    link: &Link,
+    (link, artefacts): Place<'_>,
     object: Option<&String>,
     accept: &Accept<'_>,
     shard: Shard,
@@ -115,7 +123,7 @@ fn verdict(
     let content = match (content, object, &head.object) {
         (Err(cause), ..) => return refused(cause),
         (Ok(_), Some(name), Some(digest)) => {
-            match objects::get(link, name.clone(), digest, head.size().unwrap_or(0)) {
+            match artefacts.get(link, name.clone(), digest, head.size().unwrap_or(0)) {
                 Ok(content) => content.into(),
                 Err(ObjectError::Broker(error)) => return Verdict::Broker(error),
                 Err(ObjectError::Wrong(cause)) => return refused(cause),

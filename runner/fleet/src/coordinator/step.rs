@@ -25,9 +25,9 @@ use crate::error::BrokerError;
 use crate::link::{Cause, Link};
 use crate::message::{DeadLetter, Heartbeat, MOST_SHARDS, ResultHead, TaskMessage};
 use crate::names::{Channel, DELIVERIES, Route, aside};
-use crate::objects;
+use crate::objects::{self, Artefacts};
 
-/// Tasks at the broker at a time, so that neither it nor this process needs memory for all of a large step.
+/// Tasks at the broker at a time, so that neither it nor this process needs memory for all of a large step. More only for more lanes.
 const WINDOW: usize = 512;
 
 /// Tasks of one shard at the broker before the first result says how long one takes, if fewer lanes are there.
@@ -63,6 +63,9 @@ const LOST: f64 = 15.0;
 
 /// Wrong results for a shard after which the step ends.
 const MOST_REFUSED: u32 = 3;
+
+/// How often a file is stored again. Then it is the worker that cannot read it.
+const MOST_REPLACED: u32 = 3;
 
 /// A shard that is handed out.
 struct Issued {
@@ -131,10 +134,14 @@ pub(super) struct Step<'a> {
     issues: u32,
     /// Shards by the workers that did them.
     done_by: BTreeMap<String, Vec<u32>>,
+    /// How often files were stored again, by their digests.
+    replaced: BTreeMap<String, u32>,
     /// Whether the results that are there decide the step.
     is_decided: bool,
     /// Seconds of all shards done, and their number.
     secs: (f64, u32),
+    /// Lanes of the workers that were there at the last look.
+    lanes: usize,
     /// Workers of which the user knows.
     announced: BTreeSet<String>,
     watch: Stopwatch,
@@ -151,15 +158,17 @@ impl<'a> Step<'a> {
             order,
             job: durable::digest(&bytes),
             channel: Channel::new(&bytes, order.folder, &fleet.host),
-            route: fleet.platform.route(&order.job.of.evaluation, fleet.kinds == super::WorkerKinds::Mixed),
+            route: fleet.platform.route(&order.job.of.evaluation, fleet.kinds == WorkerKinds::Mixed),
             results: None,
             is_drained: false,
             waiting: order.shards.iter().map(|shard| shard.index).collect(),
             issued: BTreeMap::new(),
             issues: 0,
             done_by: BTreeMap::new(),
+            replaced: BTreeMap::new(),
             is_decided: false,
             secs: (0.0, 0),
+            lanes: 0,
             announced: BTreeSet::new(),
             watch: Stopwatch::start(),
             checked: Stopwatch::start(),
@@ -224,6 +233,11 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
+    /// Stores a file of the job or of a task.
+    fn put(&self, name: String, content: Vec<u8>, replaces: bool) -> Result<(), BrokerError> {
+        self.fleet.artefacts.put(self.link(), name, content, replaces)
+    }
+
     fn note(&self, text: &str) {
         self.fleet.console.note(text);
         log::info!("{text}");
@@ -272,7 +286,7 @@ impl<'a> Step<'a> {
         setup::make_route(self.link(), &self.route)?;
         for artefact in self.order.job.of.artefacts() {
             let content = self.order.job.content(artefact)?;
-            objects::put(self.link(), self.channel.object(&artefact.blake3), content)?;
+            self.put(self.channel.object(&artefact.blake3), content, false)?;
         }
         // Last, because its presence says that everything is there.
         objects::put(self.link(), self.channel.job(), self.order.job.of.bytes())?;
@@ -303,14 +317,13 @@ impl<'a> Step<'a> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let lanes: usize = self.own_workers().iter().map(|worker| worker.lanes as usize).sum();
         let (size, window) = if self.secs.1 == 0 {
-            (1, FIRST.max(2 * lanes))
+            (1, FIRST.max(2 * self.lanes))
         } else {
             let mean = (self.secs.0 / f64::from(self.secs.1)).max(1e-6);
             // Near the end tasks are smaller, so that the lanes end at the same time.
-            let share = self.waiting.len() / (2 * lanes.max(1));
-            (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW)
+            let share = self.waiting.len() / (2 * self.lanes.max(1));
+            (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW.max(2 * self.lanes))
         };
         let room = (size * window).saturating_sub(self.issued.len());
         let next: Vec<u32> = self.waiting.iter().copied().take(room).collect();
@@ -347,15 +360,16 @@ impl<'a> Step<'a> {
             let mut own = Vec::new();
             for artefact in &described.of.files {
                 let name = self.channel.object(&artefact.blake3);
-                objects::put(self.link(), name.clone(), described.content(artefact)?)?;
+                self.put(name.clone(), described.content(artefact)?, false)?;
                 own.push(name);
             }
             tasks.push(described.of);
             objects.push(own);
         }
         self.issues += 1;
-        let (number, job) = (self.issues, self.job.clone());
-        Ok(Issue { number, message: TaskMessage { format: FORMAT, job, issue: number, tasks }, objects })
+        let (number, job, artefacts) = (self.issues, self.job.clone(), self.fleet.artefacts.shown());
+        let message = TaskMessage { format: FORMAT, job, artefacts, issue: number, tasks };
+        Ok(Issue { number, message, objects })
     }
 
     /// The identity of an issue.
@@ -413,7 +427,7 @@ impl<'a> Step<'a> {
         let mut known = BTreeSet::new();
         for message in messages {
             if message.subject.as_str() == self.channel.dead() {
-                match serde_json::from_slice::<DeadLetter>(&message.payload) {
+                match DeadLetter::parse(&message.payload) {
                     Ok(letter) => letters.push(letter),
                     Err(cause) => log::warn!("a report of a failure is left out: {cause}"),
                 }
@@ -441,7 +455,8 @@ impl<'a> Step<'a> {
                 }
             }
         }
-        let checked = check_all(self.link(), &self.channel, self.order.accept, unchecked);
+        let checked =
+            check_all((self.link(), &self.fleet.artefacts), &self.channel, self.order.accept, unchecked);
         let mut outcome = Ok(());
         // What is stored counts, whatever else went wrong.
         for Checked { counted, secs, object, verdict } in checked {
@@ -464,12 +479,53 @@ impl<'a> Step<'a> {
             outcome = outcome.and(failed);
         }
         outcome?;
-        if let Some(letter) = letters.into_iter().find(|letter| self.is_open(letter.index)) {
-            let cause = format!("{} says: {}", letter.worker, letter.cause);
-            return Err(FleetError::Failed { shard: letter.index, cause }.into());
+        letters.retain(|letter| self.is_open(letter.index));
+        for letter in letters {
+            match &letter.file {
+                Some(blake3) => self.replace(blake3, &letter)?,
+                None => {
+                    let cause = format!("{} says: {}", letter.worker, letter.cause);
+                    return Err(FleetError::Failed { shard: letter.index, cause }.into());
+                }
+            }
         }
         again.retain(|index| self.is_open(*index));
+        again.sort_unstable();
+        again.dedup();
         self.issue(again.chunks(MOST_SHARDS))
+    }
+
+    /// Stores a file again that a worker could not have: its copy may be damaged.
+    fn replace(&mut self, blake3: &str, letter: &DeadLetter) -> Result<(), Trouble> {
+        let replaced = self.replaced.entry(blake3.to_owned()).or_default();
+        *replaced += 1;
+        if *replaced > MOST_REPLACED {
+            return Ok(());
+        }
+        let content = if blake3 == self.job {
+            Some((self.channel.job(), self.order.job.of.bytes()))
+        } else if let Some(artefact) = self.order.job.of.artefacts().find(|own| own.blake3 == blake3) {
+            Some((self.channel.object(blake3), self.order.job.content(artefact)?))
+        } else if let Some(shard) = self.shard(letter.index) {
+            let task = (self.order.task)(shard)?;
+            let own = task.of.files.iter().find(|own| own.blake3 == blake3);
+            own.map(|own| Ok::<_, StepError>((self.channel.object(blake3), task.content(own)?)))
+                .transpose()?
+        } else {
+            None
+        };
+        let Some((name, content)) = content else { return Ok(()) };
+        let text = format!(
+            "worker {} could not have a file, which is stored again: {}",
+            letter.worker, letter.cause
+        );
+        log::warn!("{text}");
+        self.fleet.console.note(&format!("warning: {text}"));
+        if blake3 == self.job {
+            Ok(Artefacts::default().put(self.link(), name, content, true)?)
+        } else {
+            Ok(self.put(name, content, true)?)
+        }
     }
 
     /// Whether a shard has no result yet.
@@ -486,7 +542,7 @@ impl<'a> Step<'a> {
         self.waiting.remove(&index);
         let own = self.issued.remove(&index).map(|issued| issued.objects).unwrap_or_default();
         for name in own.into_iter().chain(object) {
-            if let Err(error) = objects::delete(self.link(), name) {
+            if let Err(error) = self.fleet.artefacts.delete(self.link(), name) {
                 log::debug!("{error}");
             }
         }
@@ -580,6 +636,7 @@ impl<'a> Step<'a> {
         }
         self.announce(self.fleet.workers.present().iter().map(|(heartbeat, _)| heartbeat));
         let own = self.own_workers();
+        self.lanes = own.iter().map(|worker| worker.lanes as usize).sum();
         if own.is_empty()
             && self.secs.1 == 0
             && !self.is_lonely
@@ -661,9 +718,10 @@ impl<'a> Step<'a> {
         let mut outcome = said.and_then(|()| setup::purge_tasks(self.link(), &self.channel));
         if is_done {
             outcome = outcome.and_then(|()| setup::purge_results(self.link(), &self.channel));
-            let objects = self.order.job.of.artefacts().map(|artefact| self.channel.object(&artefact.blake3));
-            for name in std::iter::once(self.channel.job()).chain(objects) {
-                outcome = outcome.and_then(|()| objects::delete(self.link(), name));
+            outcome = outcome.and_then(|()| objects::delete(self.link(), self.channel.job()));
+            for artefact in self.order.job.of.artefacts() {
+                let name = self.channel.object(&artefact.blake3);
+                outcome = outcome.and_then(|()| self.fleet.artefacts.delete(self.link(), name));
             }
         }
         if let Err(error) = outcome {

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use dc0_core::poison::IgnorePoison as _;
-use dc0_steps::executor::{Artefact, Artefacts, Host, Job, JobError, PreparedJob};
+use dc0_steps::executor::{Artefact, Host, Job, JobError, PreparedJob};
 use dc0_steps::kinds::REMOTE_KINDS;
 
 use super::Worker;
 use crate::message::{LARGEST, LARGEST_JOB};
 use crate::names::Channel;
-use crate::objects;
+use crate::objects::{self, Artefacts};
 
 /// Jobs that are kept: those of a few runs at the same time.
 const KEPT: usize = 4;
@@ -23,9 +23,24 @@ pub(super) struct Jobs(Mutex<VecDeque<(String, Arc<PreparedJob>)>>);
 pub(super) struct Files<'a> {
     pub(super) worker: &'a Worker,
     pub(super) channel: &'a Channel,
+    /// Where the task says that they are, if not at the broker.
+    pub(super) place: Option<&'a str>,
 }
 
-impl Artefacts for Files<'_> {
+impl Files<'_> {
+    /// Where they are; an error if the user has not named that place.
+    pub(super) fn artefacts(&self) -> Result<Artefacts, String> {
+        match (self.place, self.worker.artefacts.shown()) {
+            (None, _) => Ok(Artefacts::default()),
+            (Some(_), Some(_)) => Ok(self.worker.artefacts.clone()),
+            (Some(place), None) => {
+                Err(format!("the run's files are in {place}; start this worker with --artefacts {place}"))
+            }
+        }
+    }
+}
+
+impl dc0_steps::executor::Artefacts for Files<'_> {
     fn content(&self, artefact: &Artefact) -> Result<Vec<u8>, JobError> {
         let Artefact { name, bytes, blake3 } = artefact;
         let failed = |cause: String| JobError::Artefact {
@@ -41,7 +56,8 @@ impl Artefacts for Files<'_> {
             content
         } else {
             let object = self.channel.object(blake3);
-            let content = objects::get(&self.worker.link, object, blake3, *bytes);
+            let artefacts = self.artefacts().map_err(failed)?;
+            let content = artefacts.get(&self.worker.link, object, blake3, *bytes);
             let content = content.map_err(|error| failed(error.to_string()))?;
             self.worker.cache.put(blake3, &content);
             content
@@ -55,16 +71,12 @@ impl Artefacts for Files<'_> {
 
 impl Jobs {
     /// A job of a channel. Lanes that need the same one wait for each other.
-    pub(super) fn get(
-        &self,
-        worker: &Worker,
-        channel: &Channel,
-        digest: &str,
-    ) -> Result<Arc<PreparedJob>, JobError> {
+    pub(super) fn get(&self, files: &Files<'_>, digest: &str) -> Result<Arc<PreparedJob>, JobError> {
         let mut kept = self.0.lock().ignore_poison();
         if let Some((_, job)) = kept.iter().find(|(of, _)| of == digest) {
             return Ok(Arc::clone(job));
         }
+        let Files { worker, channel, .. } = *files;
         let bytes = objects::get(&worker.link, channel.job(), digest, LARGEST_JOB);
         let missing = |cause: String| JobError::Artefact {
             name: "the description".to_owned(),
@@ -77,7 +89,7 @@ impl Jobs {
             .map_err(|cause| JobError::Part { part: "description", cause: cause.to_string() })?;
         let host =
             Host { device: &worker.device, onnxruntime: worker.onnxruntime.as_deref(), lanes: worker.lanes };
-        let prepared = PreparedJob::new(&job, host, REMOTE_KINDS, &Files { worker, channel })?;
+        let prepared = PreparedJob::new(&job, host, REMOTE_KINDS, files)?;
         let prepared = Arc::new(prepared);
         kept.truncate(KEPT - 1);
         kept.push_front((digest.to_owned(), Arc::clone(&prepared)));

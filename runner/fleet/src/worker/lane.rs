@@ -23,7 +23,6 @@ use crate::error::BrokerError;
 use crate::link::Cause;
 use crate::message::{Batch, DeadLetter, TaskMessage};
 use crate::names::{Channel, DELIVERIES, PROGRESS_EVERY};
-use crate::objects;
 
 /// The pause after the broker has failed.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -94,8 +93,8 @@ enum Outcome {
     Over,
     /// This worker stops.
     Stopped,
-    /// A shard failed.
-    Failed(u32, String),
+    /// A shard failed, perhaps because of a file with this digest.
+    Failed(u32, String, Option<String>),
 }
 
 impl<'a> WorkerLane<'a> {
@@ -150,7 +149,7 @@ impl<'a> WorkerLane<'a> {
                 log::warn!("results are lost: {error}");
                 self.answer(message, AckKind::Nak(None));
             }
-            Outcome::Failed(index, cause) => self.fail(&channel, index, message, cause),
+            Outcome::Failed(index, cause, file) => self.fail(&channel, index, message, cause, file),
         }
         progress.abort();
         self.worker.state.running.lock().ignore_poison().remove(&id);
@@ -161,11 +160,12 @@ impl<'a> WorkerLane<'a> {
 
     /// Does the shards of a task, and sends their results.
     fn work_all(&mut self, channel: &Channel, task: &TaskMessage, id: &str, is_over: &AtomicBool) -> Outcome {
+        let files = Files { worker: self.worker, channel, place: task.artefacts.as_deref() };
         let mut batch = Batch::default();
         let mut outcome = Outcome::Done;
         let mut watch = Stopwatch::start();
         for shard in &task.tasks {
-            match self.work(channel, &task.job, shard, is_over) {
+            match self.work(&files, &task.job, shard, is_over) {
                 Ok((reply, secs)) => batch.add(shard.index, secs, reply),
                 Err(other) => {
                     outcome = other;
@@ -173,14 +173,14 @@ impl<'a> WorkerLane<'a> {
                 }
             }
             if batch.is_full() || watch.elapsed() > SEND_EVERY {
-                if let Err(error) = self.send(channel, id, std::mem::take(&mut batch), is_over) {
+                if let Err(error) = self.send(&files, id, std::mem::take(&mut batch), is_over) {
                     return Outcome::Unsent(error);
                 }
                 watch = Stopwatch::start();
             }
         }
         // Also what was done before a failure.
-        match self.send(channel, id, batch, is_over) {
+        match self.send(&files, id, batch, is_over) {
             Err(error) if matches!(outcome, Outcome::Done) => Outcome::Unsent(error),
             _ => outcome,
         }
@@ -189,25 +189,24 @@ impl<'a> WorkerLane<'a> {
     /// Does a shard, in so many seconds.
     fn work(
         &mut self,
-        channel: &Channel,
+        files: &Files<'_>,
         digest: &str,
         task: &Task,
         is_over: &AtomicBool,
     ) -> Result<(Reply, f64), Outcome> {
         let observer = ShardObserver { worker: self.worker, is_over, watch: Stopwatch::start() };
-        let files = Files { worker: self.worker, channel };
         // A panic in a shard must not end the worker.
         let done = catch_unwind(AssertUnwindSafe(|| -> Result<(Reply, f64), JobError> {
             if self.evaluators.as_ref().is_none_or(|(of, ..)| of != digest) {
                 self.evaluators = None;
-                let job = self.worker.jobs.get(self.worker, channel, digest)?;
+                let job = self.worker.jobs.get(files, digest)?;
                 let lane = job.lane()?;
                 self.evaluators = Some((digest.to_owned(), job, lane));
             }
             let (_, job, lane) = self.evaluators.as_mut().expect("made above");
             // Without the time for the job's nets, which is spent once.
             let watch = Stopwatch::start();
-            let reply = job.shard(lane, task, &files, &observer)?;
+            let reply = job.shard(lane, task, files, &observer)?;
             Ok((reply, watch.elapsed().as_secs_f64()))
         }));
         let failed = match done {
@@ -224,7 +223,14 @@ impl<'a> WorkerLane<'a> {
                     self.worker.max_minutes
                 )
             }
-            Ok(Err(error)) => chain(&error),
+            Ok(Err(error)) => {
+                let file = match &error {
+                    JobError::Artefact { blake3, .. } => Some(blake3.clone()),
+                    _ => None,
+                };
+                self.evaluators = None;
+                return Err(Outcome::Failed(task.index, chain(&error), file));
+            }
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -233,11 +239,18 @@ impl<'a> WorkerLane<'a> {
         };
         // They may be in any state.
         self.evaluators = None;
-        Err(Outcome::Failed(task.index, failed))
+        Err(Outcome::Failed(task.index, failed, None))
     }
 
     /// Has a task done by another worker, or by none if this was the last delivery.
-    fn fail(&mut self, channel: &Channel, index: u32, message: &Message, cause: String) {
+    fn fail(
+        &mut self,
+        channel: &Channel,
+        index: u32,
+        message: &Message,
+        cause: String,
+        file: Option<String>,
+    ) {
         self.failures += 1;
         self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
         let deliveries = message.info().map_or(DELIVERIES, |info| info.delivered);
@@ -245,32 +258,42 @@ impl<'a> WorkerLane<'a> {
             "warning: shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}"
         ));
         log::warn!("shard {index} failed: {cause}");
-        if deliveries < DELIVERIES {
-            return self.answer(message, AckKind::Nak(Some(RETRY_AFTER * deliveries as u32)));
+        let is_last = deliveries >= DELIVERIES;
+        let mut reported = Ok(());
+        if is_last || file.is_some() {
+            let file = file.filter(|_| !is_last);
+            let letter = DeadLetter { worker: self.worker.name.clone(), index, cause, file };
+            let payload = serde_json::to_vec(&letter).expect("text and numbers");
+            reported =
+                self.publish(channel.dead(), &format!("{}-dead-{deliveries}", id_of(message)), payload);
         }
-        let letter = DeadLetter { worker: self.worker.name.clone(), index, cause };
-        let payload = serde_json::to_vec(&letter).expect("text and numbers");
-        match self.publish(channel.dead(), &format!("{}-dead", id_of(message)), payload) {
-            Ok(()) => self.answer(message, AckKind::Term),
-            Err(error) => log::warn!("{error}"),
+        if let Err(error) = &reported {
+            log::warn!("{error}");
+        }
+        if !is_last {
+            self.answer(message, AckKind::Nak(Some(RETRY_AFTER * deliveries as u32)));
+        } else if reported.is_ok() {
+            self.answer(message, AckKind::Term);
         }
     }
 
     /// Stores results at the broker.
     fn send(
         &self,
-        channel: &Channel,
+        files: &Files<'_>,
         task: &str,
         batch: Batch,
         is_over: &AtomicBool,
     ) -> Result<(), BrokerError> {
         let Some(first) = batch.first() else { return Ok(()) };
+        let channel = files.channel;
         let payload = batch.message(&self.worker.name);
         let id = format!("{task}-{}-{first}", self.worker.name);
         let watch = Stopwatch::start();
         loop {
             let stored = batch.objects.iter().try_for_each(|(digest, content)| {
-                objects::put(&self.worker.link, channel.object(digest), content.clone())
+                let artefacts = files.artefacts().expect("checked when the job's files were fetched");
+                artefacts.put(&self.worker.link, channel.object(digest), content.clone(), false)
             });
             match stored.and_then(|()| self.publish(channel.done(), &id, payload.clone())) {
                 Ok(()) => {

@@ -23,7 +23,7 @@ use dc0_core::network::{Evaluator, Tower};
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
-use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_table};
+use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_shard_table, write_table};
 use dc0_opponents::{Opponent, alphabeta_with};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -654,7 +654,7 @@ impl ShardWork for Work<'_> {
 
     fn store(&self, shard: Shard, found: &MatchShard) -> Result<Vec<FileEntry>, StepError> {
         let path = format!("steps/work/{}/shard-{:05}.parquet", self.workspace.identity.short(), shard.index);
-        Ok(vec![write_table(self.workspace.folder.root(), &path, &found.rows, &self.provenance)?])
+        Ok(vec![write_shard_table(self.workspace.folder.root(), &path, &found.rows, &self.provenance)?])
     }
 
     fn finish(

@@ -13,7 +13,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::selfplay::{
     GameRow, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, SelfPlayStats, Shard, lanes,
 };
-use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_table};
+use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_shard_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -361,8 +361,8 @@ impl ShardWork for Work<'_> {
         let provenance = shard_provenance(&self.provenance, shard);
         let root = self.workspace.folder.root();
         let path = |table| self.workspace.part(table, shard.index);
-        let games = write_table(root, &path("games"), &found.shard.games, &provenance)?;
-        let positions = write_table(root, &path("positions"), &found.shard.positions, &provenance)?;
+        let games = write_shard_table(root, &path("games"), &found.shard.games, &provenance)?;
+        let positions = write_shard_table(root, &path("positions"), &found.shard.positions, &provenance)?;
         Ok(vec![games, positions])
     }
 

@@ -19,7 +19,7 @@ use dc0_core::selfplay::{
     self, AlphaBetaJob, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams,
     SelfPlaySearch, SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
 };
-use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_table};
+use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_shard_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{
@@ -489,8 +489,8 @@ impl ShardWork for Work<'_> {
         let provenance = shard_provenance(&self.provenance, shard);
         let root = self.workspace.folder.root();
         let path = |table| self.workspace.part(table, shard.index);
-        let games = write_table(root, &path("games"), &found.games, &provenance)?;
-        let positions = write_table(root, &path("positions"), &found.positions, &provenance)?;
+        let games = write_shard_table(root, &path("games"), &found.games, &provenance)?;
+        let positions = write_shard_table(root, &path("positions"), &found.positions, &provenance)?;
         Ok(vec![games, positions])
     }
 
