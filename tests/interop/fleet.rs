@@ -218,7 +218,7 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
         assert_eq!(worker.end(), Some(130), "{}", worker.printed());
         assert!(!worker.printed().contains(TOKEN), "{}", worker.printed());
     }
-    let log = fs::read_to_string(out.path().join("fleet/log.txt")).unwrap_or_default();
+    let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
     assert!(!format!("{log}{}", coordinator.printed()).contains(TOKEN));
 }
 

@@ -142,7 +142,7 @@ fn forged_games_are_refused_and_their_workers_named() {
     let _workers = [broker.worker(), broker.worker()];
     assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
     assert_eq!(digests(out.path()), digests(honest.path()));
-    let log = fs::read_to_string(out.path().join("fleet/log.txt")).expect("the run's log");
+    let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
     assert!(log.contains("was done again here, with the same bytes"), "{log}");
 }
 
@@ -283,7 +283,7 @@ fn nets_can_be_in_an_s3_bucket_that_is_not_there_at_first() {
     assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
     assert_eq!(digests(out.path()), expected(&[]));
     assert_eq!(s3.objects(), 0);
-    let log = fs::read_to_string(out.path().join("fleet/log.txt")).expect("the run's log");
+    let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
     for printed in [coordinator.printed(), workers[0].printed(), workers[1].printed(), log] {
         assert!(!printed.contains(KEYS[3].1), "{printed}");
     }
