@@ -9,6 +9,8 @@ use crate::exit::Exit;
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     requested: Arc<AtomicBool>,
+    /// Whether only the work that has this value is to stop.
+    is_ended: Arc<AtomicBool>,
     /// Whether the program waits for another one, and has nothing to finish.
     is_waiting: Arc<AtomicBool>,
 }
@@ -16,7 +18,7 @@ pub struct Interrupt {
 impl Interrupt {
     /// Handles Ctrl-C and the other signals of [`on_stop_signal`]. `note` shows the user a message.
     pub fn listen(&self, note: impl Fn(&str) + Send + 'static) -> Result<(), ctrlc::Error> {
-        let Self { requested, is_waiting } = self.clone();
+        let Self { requested, is_waiting, .. } = self.clone();
         on_stop_signal(move || {
             if requested.swap(true, Ordering::SeqCst) || is_waiting.load(Ordering::SeqCst) {
                 std::process::exit(Exit::Interrupted as i32);
@@ -27,7 +29,18 @@ impl Interrupt {
 
     /// Whether a stop was requested.
     pub fn is_requested(&self) -> bool {
-        self.requested.load(Ordering::SeqCst)
+        self.requested.load(Ordering::SeqCst) || self.is_ended.load(Ordering::SeqCst)
+    }
+
+    /// For work beside other work: it stops when all stops, and can be [ended](Self::end) alone.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self { is_ended: Arc::default(), ..self.clone() }
+    }
+
+    /// Stops the work that has this value or a clone of it, and no other.
+    pub fn end(&self) {
+        self.is_ended.store(true, Ordering::SeqCst);
     }
 
     /// Requests a stop, as the first Ctrl-C does.
@@ -95,4 +108,19 @@ mod inherited {
     pub(super) fn ignored() {}
 
     pub(super) fn ignore((): &()) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Interrupt;
+
+    #[test]
+    fn work_beside_other_work_ends_alone_and_stops_with_it() {
+        let main = Interrupt::default();
+        let (first, second) = (main.beside(), main.beside());
+        first.clone().end();
+        assert!(first.is_requested() && !second.is_requested() && !main.is_requested());
+        main.request();
+        assert!(second.is_requested() && second.beside().is_requested());
+    }
 }

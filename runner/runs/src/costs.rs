@@ -40,7 +40,7 @@ pub(super) fn write(
 /// The cell of a row in a column.
 type Cell = fn(&Row<'_>) -> Value;
 
-const COLUMNS: [(&str, Cell); 29] = [
+const COLUMNS: [(&str, Cell); 30] = [
     ("step", |row| count(u64::from(row.order))),
     ("identity", |row| text(row.manifest.identity().short())),
     ("kind", |row| text(&row.manifest.kind)),
@@ -48,6 +48,7 @@ const COLUMNS: [(&str, Cell); 29] = [
     ("taken_from", |row| text(row.cost.from.as_deref().unwrap_or_default())),
     ("attempts", |row| known(row.is_timed(), || count(row.cost.attempts.into()))),
     ("seconds", |row| known(row.is_timed(), || Value::Float(row.cost.secs))),
+    ("waited", |row| known(row.is_timed(), || Value::Float(row.cost.waited))),
     ("cpu_seconds", |row| row.measured(|figures| Value::Float(figures.cpu_secs))),
     ("device", |row| text(&row.record.environment.device)),
     ("backend", |row| text(&row.record.environment.backend)),
@@ -234,13 +235,21 @@ mod tests {
             samples: 0,
             ..Figures::default()
         };
-        let cost = |figures| Cost { attempts: 2, secs: 4.0, figures: Some(figures), from: None };
+        let cost = |figures| Cost {
+            attempts: 2,
+            secs: 4.0,
+            waited: 1.5,
+            figures: Some(figures),
+            from: None,
+        };
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
         let played = cells(&played, cost(figures));
         let expected = [
             ("step", Value::Int(7)),
             ("number", Value::Int(3)),
             ("attempts", Value::Int(2)),
+            ("seconds", Value::Float(4.0)),
+            ("waited", Value::Float(1.5)),
             ("games", Value::Int(6)),
             ("evaluations", Value::Int(100)),
             ("evaluations_per_second", Value::Float(25.0)),
@@ -269,7 +278,8 @@ mod tests {
     #[test]
     fn unmeasured_cells_are_empty_or_from_the_result() {
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
-        let old = cells(&played, Cost { attempts: 1, secs: 3.0, figures: None, from: Some("x".to_owned()) });
+        let from = Some("x".to_owned());
+        let old = cells(&played, Cost { attempts: 1, secs: 3.0, waited: 3.0, figures: None, from });
         assert_eq!(
             (&old["evaluations"], &old["evaluations_per_second"]),
             (&Value::Int(90), &Value::Float(30.0))

@@ -76,6 +76,11 @@ impl JournalEntry {
         self.0["secs"].as_f64().unwrap_or(0.0)
     }
 
+    /// Seconds that the script had waited for its step by then; the same unless the step is done beside others.
+    pub(super) fn waited(&self) -> f64 {
+        self.0["waited"].as_f64().unwrap_or_else(|| self.secs())
+    }
+
     /// The generation that it records, with the digest of its net.
     pub(super) fn promoted(&self) -> Option<(u32, String)> {
         let is_promotion = self.event() == Some(JournalEvent::Promoted);
@@ -228,12 +233,15 @@ pub struct Progress {
     pub last: String,
     /// Steps that were finished or taken over.
     pub finished: usize,
-    /// Seconds that all steps took.
+    /// Seconds that the script has waited for all steps.
     pub seconds: f64,
-    /// The last started step, unless a step has finished since.
-    pub under_way: Option<StartedStep>,
-    /// Whether that step was stopped or failed, as opposed to cut short by a kill.
+    /// The steps that were started and have not finished since, in the order of their starts: several if some are done beside others.
+    /// After a kill or a stop they stay until the run goes on with a step.
+    pub under_way: Vec<StartedStep>,
+    /// Whether those steps were stopped or failed, as opposed to cut short by a kill.
     pub is_stopped: bool,
+    /// Whether the run was opened again since the steps under way were started.
+    is_reopened: bool,
     /// Steps in the order in which they were started, each with whether it is finished or superseded.
     started: Vec<(StartedStep, bool)>,
 }
@@ -252,27 +260,38 @@ impl Progress {
             self.first.clone_from(&self.last);
         }
         match entry.event() {
+            Some(JournalEvent::Created | JournalEvent::Opened) => self.is_reopened = true,
             Some(JournalEvent::Started) => {
+                self.go_on();
                 let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
                 let step = StartedStep { step: text("step"), kind: text("kind") };
                 self.is_stopped = false;
                 if !self.close(entry, false) {
                     self.started.push((step.clone(), false));
                 }
-                self.under_way = Some(step);
+                self.under_way.retain(|known| known.step != step.step);
+                self.under_way.push(step);
             }
             Some(JournalEvent::Finished | JournalEvent::Recorded | JournalEvent::TakenOver) => {
-                self.under_way = None;
+                self.go_on();
+                self.under_way.retain(|known| Some(known.step.as_str()) != entry.step());
                 self.finished += 1;
-                self.seconds += entry.secs();
+                self.seconds += entry.waited();
                 self.close(entry, true);
             }
             Some(JournalEvent::EndedEarly) => {
                 self.is_stopped = true;
-                self.seconds += entry.secs();
+                self.seconds += entry.waited();
             }
             Some(JournalEvent::Superseded) => _ = self.close(entry, true),
             _ => {}
+        }
+    }
+
+    /// The run goes on with a step: what was under way before it was opened is no more.
+    fn go_on(&mut self) {
+        if std::mem::take(&mut self.is_reopened) {
+            self.under_way.clear();
         }
     }
 
@@ -310,7 +329,7 @@ mod tests {
         assert_eq!((found.finished, found.seconds, found.is_stopped), (1, 2.5, false));
         let training = StartedStep { step: "bb".to_owned(), kind: "train".to_owned() };
         assert_eq!(found.unfinished().collect::<Vec<_>>(), [&training]);
-        assert_eq!(found.under_way, Some(training));
+        assert_eq!(found.under_way, [training]);
         let ended = r#"{"at":"5","event":"ended early","kind":"train","secs":1.0,"step":"bb"}"#;
         let found = progress(&format!("{LINES}{ended}"));
         assert_eq!((found.is_stopped, found.seconds, found.unfinished().count()), (true, 3.5, 1));
@@ -319,6 +338,30 @@ mod tests {
         for journal in ["", "\u{fffd}\n[1]\n7"] {
             assert_eq!(progress(journal), Progress::default());
         }
+    }
+
+    #[test]
+    fn steps_beside_each_other_are_under_way_until_each_has_finished() {
+        let under_way = |journal: &str| -> Vec<String> {
+            progress(journal).under_way.into_iter().map(|started| started.step).collect()
+        };
+        let beside = r#"{"at":"5","event":"started","kind":"self_play","step":"cc"}
+{"at":"6","event":"working","secs":1.0,"waited":0.0,"step":"cc"}
+"#;
+        assert_eq!(under_way(&format!("{LINES}{beside}")), ["bb", "cc"]);
+        let finished = |step: &str, waited: f64| {
+            let line = format!(r#"{{"at":"7","event":"finished","secs":3.0,"waited":{waited},"step":"{step}"}}"#);
+            line + "\n"
+        };
+        let trained = format!("{LINES}{beside}{}", finished("bb", 3.0));
+        assert_eq!(under_way(&trained), ["cc"]);
+        let found = progress(&format!("{trained}{}", finished("cc", 0.5)));
+        assert_eq!((found.under_way.len(), found.finished, found.seconds), (0, 3, 6.0));
+        // A kill leaves both under way, until the run goes on.
+        let opened = format!("{LINES}{beside}{{\"at\":\"8\",\"event\":\"opened\"}}\n");
+        assert_eq!(under_way(&opened), ["bb", "cc"]);
+        let again = r#"{"at":"9","event":"started","kind":"self_play","step":"cc"}"#;
+        assert_eq!(under_way(&format!("{opened}{again}")), ["cc"]);
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub struct Cost {
     pub attempts: u32,
     /// Seconds of all attempts.
     pub secs: f64,
+    /// Seconds that the script waited for them; less if they were made beside other steps.
+    pub waited: f64,
     /// Measurements; `None` if a program that did not measure made one of the attempts.
     pub figures: Option<Figures>,
     /// The run that the step was taken over from; the other fields are then that run's.
@@ -73,14 +75,15 @@ impl Cost {
         }
         self.attempts += 1;
         self.secs += attempt.secs;
+        self.waited += attempt.waited;
     }
 }
 
 /// An attempt whose end is not recorded yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Attempt {
-    step: String,
     secs: f64,
+    waited: f64,
     figures: Option<Figures>,
 }
 
@@ -88,7 +91,8 @@ struct Attempt {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ledger {
     costs: BTreeMap<String, Cost>,
-    under_way: Option<Attempt>,
+    /// By step: several are under way if some are made beside others.
+    under_way: BTreeMap<String, Attempt>,
 }
 
 impl Ledger {
@@ -103,30 +107,37 @@ impl Ledger {
     pub(super) fn apply(&mut self, entry: &JournalEntry) {
         let Some(event) = entry.event() else { return };
         match (event, entry.step()) {
-            // If an attempt was in progress, its process was killed.
-            (JournalEvent::Created | JournalEvent::Opened, _) => self.end(),
+            // If attempts were in progress, their process was killed.
+            (JournalEvent::Created | JournalEvent::Opened, _) => {
+                for (step, attempt) in std::mem::take(&mut self.under_way) {
+                    self.costs.entry(step).or_default().add(&attempt);
+                }
+            }
             (JournalEvent::Started, Some(step)) => {
-                self.end();
+                self.end(step);
                 // A cost taken over from another run no longer applies once the step is done here.
                 self.costs.retain(|known, cost| known != step || cost.from.is_none());
-                self.under_way = Some(attempt(step, entry));
+                self.under_way.insert(step.to_owned(), attempt(entry));
             }
-            (JournalEvent::Working, Some(step)) => self.under_way = Some(attempt(step, entry)),
+            (JournalEvent::Working, Some(step)) => {
+                _ = self.under_way.insert(step.to_owned(), attempt(entry));
+            }
             (JournalEvent::Finished | JournalEvent::EndedEarly, Some(step)) => {
-                self.under_way = Some(attempt(step, entry));
-                self.end();
+                self.under_way.insert(step.to_owned(), attempt(entry));
+                self.end(step);
             }
             (JournalEvent::TakenOver, Some(step)) => {
-                self.end();
-                _ = self.costs.insert(step.to_owned(), taken_over(step, entry));
+                self.end(step);
+                _ = self.costs.insert(step.to_owned(), taken_over(entry));
             }
             _ => {}
         }
     }
 
-    fn end(&mut self) {
-        if let Some(attempt) = self.under_way.take() {
-            self.costs.entry(attempt.step.clone()).or_default().add(&attempt);
+    /// Ends the attempt at a step, if one is under way.
+    fn end(&mut self, step: &str) {
+        if let Some(attempt) = self.under_way.remove(step) {
+            self.costs.entry(step.to_owned()).or_default().add(&attempt);
         }
     }
 
@@ -141,14 +152,14 @@ impl Ledger {
     }
 }
 
-fn attempt(step: &str, entry: &JournalEntry) -> Attempt {
-    Attempt { step: step.to_owned(), secs: entry.secs(), figures: entry.member("costs") }
+fn attempt(entry: &JournalEntry) -> Attempt {
+    Attempt { secs: entry.secs(), waited: entry.waited(), figures: entry.member("costs") }
 }
 
-fn taken_over(step: &str, entry: &JournalEntry) -> Cost {
-    let Attempt { secs, figures, .. } = attempt(step, entry);
+fn taken_over(entry: &JournalEntry) -> Cost {
+    let Attempt { secs, waited, figures } = attempt(entry);
     let attempts = entry.member("attempts").unwrap_or(1);
-    Cost { attempts, secs, figures, from: entry.text("from").map(str::to_owned) }
+    Cost { attempts, secs, waited, figures, from: entry.text("from").map(str::to_owned) }
 }
 
 #[cfg(test)]
@@ -173,7 +184,27 @@ mod tests {
         let all = cost(&format!("{twice}\n{opened}\n{PLAYED}{finished}\n"));
         let figures =
             Figures { cpu_secs: 8.0, rows: 40, peak_memory: 9, largest_batch: 4, ..Figures::default() };
-        assert_eq!(all, Cost { attempts: 3, secs: 6.0, figures: Some(figures), from: None });
+        assert_eq!(all, Cost { attempts: 3, secs: 6.0, waited: 6.0, figures: Some(figures), from: None });
+    }
+
+    #[test]
+    fn attempts_beside_each_other_count_each_for_itself() {
+        let beside = r#"{"event":"started","step":"b","secs":0,"waited":0,"costs":{}}
+{"event":"working","step":"b","secs":2,"waited":0,"costs":{"rows":4}}
+"#;
+        let end = |step: &str, secs: f64, waited: f64| {
+            let costs = r#""costs":{"rows":20}"#;
+            format!(r#"{{"event":"finished","step":"{step}","secs":{secs},"waited":{waited},{costs}}}"#) + "\n"
+        };
+        let journal = format!("{PLAYED}{beside}{PLAYED}{}{}", end("a", 3.0, 3.0), end("b", 5.0, 0.5));
+        let ledger = Ledger::from_history(&History::parse(&journal));
+        let figures = |step: &str| ledger.cost(step).map(|cost| (cost.attempts, cost.secs, cost.waited));
+        assert_eq!((figures("a"), figures("b")), (Some((2, 4.5, 4.5)), Some((1, 5.0, 0.5))));
+        // A kill ends both.
+        let killed = format!("{PLAYED}{beside}{{\"event\":\"opened\"}}\n");
+        let ledger = Ledger::from_history(&History::parse(&killed));
+        assert_eq!(ledger.cost("a").map(|cost| cost.secs), Some(1.5));
+        assert_eq!(ledger.cost("b").map(|cost| (cost.secs, cost.waited)), Some((2.0, 0.0)));
     }
 
     #[test]
@@ -182,7 +213,7 @@ mod tests {
 {"event":"ended early","step":"a","secs":2}
 "#;
         let all = cost(&format!("{old}{PLAYED}{}", r#"{"event":"finished","step":"a","secs":3,"costs":{}}"#));
-        assert_eq!(all, Cost { attempts: 2, secs: 5.0, figures: None, from: None });
+        assert_eq!(all, Cost { attempts: 2, secs: 5.0, waited: 5.0, figures: None, from: None });
     }
 
     #[test]

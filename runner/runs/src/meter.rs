@@ -1,6 +1,6 @@
 //! Measures the cost of an attempt at a step while it runs.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use dc0_core::event::Event;
 use dc0_core::poison::IgnorePoison as _;
@@ -29,6 +29,10 @@ pub struct Meter {
     watch: Stopwatch,
     cpu_before: f64,
     state: Mutex<State>,
+    /// When the script began to wait for the step; `None` if it does so from the start.
+    awaited: Option<OnceLock<f64>>,
+    /// The measurements at the end of the work, which may be before the script waits for it.
+    ended: OnceLock<(f64, Figures)>,
 }
 
 #[derive(Debug, Default)]
@@ -47,20 +51,51 @@ impl Meter {
         Self { journal: Some(Arc::clone(journal)), ..Self::unrecorded(step) }
     }
 
+    /// Starts measuring a step that is done beside others.
+    pub(super) fn start_beside(journal: &Arc<Journal>, step: &str) -> Self {
+        Self { awaited: Some(OnceLock::new()), ..Self::start(journal, step) }
+    }
+
     /// A meter for a step that is only inspected: nothing is recorded.
     pub(super) fn unrecorded(step: &str) -> Self {
         let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
         let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
-        Self { journal: None, step: step.to_owned(), watch: Stopwatch::start(), cpu_before, state }
+        let (step, watch, ended) = (step.to_owned(), Stopwatch::start(), OnceLock::new());
+        Self { journal: None, step, watch, cpu_before, state, awaited: None, ended }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().ignore_poison()
     }
 
-    /// Seconds since the start.
+    /// Seconds from the start to the end of the work, or until now.
     pub fn secs(&self) -> f64 {
+        self.ended.get().map_or_else(|| self.now(), |(secs, _)| *secs)
+    }
+
+    fn now(&self) -> f64 {
         self.watch.elapsed().as_secs_f64()
+    }
+
+    /// Seconds that the script has waited for the step.
+    pub(super) fn waited(&self) -> f64 {
+        match &self.awaited {
+            None => self.secs(),
+            Some(awaited) => awaited.get().map_or(0.0, |since| (self.secs() - since).max(0.0)),
+        }
+    }
+
+    /// The script waits for the step from now on.
+    pub(super) fn await_end(&self) {
+        if let Some(awaited) = &self.awaited {
+            awaited.get_or_init(|| self.now());
+        }
+    }
+
+    /// The work has ended; what the process does from now on is not the step's.
+    pub(super) fn end(&self) {
+        let figures = self.figures();
+        self.ended.get_or_init(|| (self.now(), figures));
     }
 
     /// Sets the number of threads that play.
@@ -70,7 +105,7 @@ impl Meter {
 
     /// A lane begins to use a net; `share` is 1 / (nets of the lane).
     pub fn begin_lane(&self, share: f64) {
-        let now = self.secs();
+        let now = self.now();
         let mut state = self.state();
         state.running += share;
         state.start_sum += share * now;
@@ -78,7 +113,7 @@ impl Meter {
 
     /// A lane has stopped using a net, after this many seconds.
     pub fn end_lane(&self, share: f64, secs: f64) {
-        let now = self.secs();
+        let now = self.now();
         let mut state = self.state();
         state.running -= share;
         state.start_sum -= share * (now - secs);
@@ -112,7 +147,7 @@ impl Meter {
             Event::Work { unit: "samples", amount } => state.figures.samples += amount,
             _ => {}
         }
-        let now = self.secs();
+        let now = self.now();
         if now >= state.next_note {
             state.next_note = now + (now * NOTE_SHARE).clamp(FIRST_NOTE, NOTE_EVERY);
             drop(state);
@@ -122,8 +157,12 @@ impl Meter {
 
     /// Records the cost so far in the journal. A failure is only logged: it must not stop the work.
     pub(super) fn note(&self) {
-        let details =
-            [("step", json!(self.step)), ("secs", json!(self.secs())), ("costs", json!(self.figures()))];
+        let details = [
+            ("step", json!(self.step)),
+            ("secs", json!(self.secs())),
+            ("waited", json!(self.waited())),
+            ("costs", json!(self.figures())),
+        ];
         let recorded = self
             .journal
             .as_ref()
@@ -135,9 +174,12 @@ impl Meter {
 
     /// The measurements so far.
     pub fn figures(&self) -> Figures {
+        if let Some((_, figures)) = self.ended.get() {
+            return *figures;
+        }
         let cpu_secs = resources::cpu_seconds().unwrap_or(0.0) - self.cpu_before;
         let peak_memory = resources::peak_memory().unwrap_or(0);
-        let now = self.secs();
+        let now = self.now();
         let state = self.state();
         let lane_secs = state.figures.lane_secs + (state.running * now - state.start_sum).max(0.0);
         Figures { cpu_secs, lane_secs, peak_memory, ..state.figures }

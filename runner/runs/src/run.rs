@@ -56,8 +56,31 @@ pub struct Finished {
     pub again: Option<String>,
     /// The run from which the step was taken over.
     pub from: Option<String>,
-    /// Seconds that the step took, in this run or the one it was taken over from, as far as recorded.
+    /// Seconds that the script waited for the step, in this run or the one it was taken over from, as far as recorded.
     pub seconds: f64,
+}
+
+/// A step that was begun beside others. Its position among the steps is where it ends.
+#[derive(Debug)]
+pub struct Begun {
+    call: StepCall,
+    identity: Identity,
+    slot: Slot,
+    workspace: Option<StepWorkspace>,
+}
+
+impl Begun {
+    /// What the work is done with; `None` if there is nothing to do beside others, because the step or one of another run is finished.
+    pub fn workspace(&self) -> Option<&StepWorkspace> {
+        self.workspace.as_ref()
+    }
+
+    /// The script waits for the step from now on.
+    pub fn await_end(&self) {
+        if let Some(workspace) = &self.workspace {
+            workspace.meter.await_end();
+        }
+    }
 }
 
 /// How to open a run. `None` leaves a setting open: an existing run keeps the value it was created with.
@@ -275,11 +298,58 @@ impl Run {
     ) -> Result<Finished, E> {
         self.check_folder()?;
         let identity = self.occurrences.next(call, self.record.seed);
+        self.step_as(call, &identity, slot, body)
+    }
+
+    /// Begins a step whose work is done beside other steps, until [`end`](Self::end). Meanwhile no other step may use the slot.
+    pub fn begin_beside(&mut self, call: StepCall, slot: Slot) -> Result<Begun, RunError> {
+        self.check_folder()?;
+        let identity = self.occurrences.next(&call, self.record.seed);
+        // What is finished already is put into its place once its position is known.
+        if self.store.has(&identity)? || self.sources.find(&identity, &self.folder)?.is_some() {
+            return Ok(Begun { call, identity, slot, workspace: None });
+        }
+        let PreparedSlot { moved, .. } = self.store.prepare(&identity, slot, self.steps)?;
+        self.note_superseded(moved, &identity)?;
+        let meter = Arc::new(Meter::start_beside(&self.journal, identity.short()));
+        let workspace = StepWorkspace { meter, ..self.workspace(&identity, slot) };
+        workspace.claim(call.kind)?;
+        self.note(JournalEvent::Started, details(&call, &identity, &workspace.meter))?;
+        Ok(Begun { call, identity, slot, workspace: Some(workspace) })
+    }
+
+    /// Ends a step that was begun beside others, given what its work came to. If there was nothing to do beside others, `body` does
+    /// what may be left, as in [`step`](Self::step).
+    pub fn end<E: From<RunError> + std::fmt::Display>(
+        &mut self,
+        begun: &Begun,
+        outcome: Option<Result<Product, E>>,
+        body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
+    ) -> Result<Finished, E> {
+        let Begun { call, identity, slot, workspace } = begun;
+        let (Some(outcome), Some(workspace)) = (outcome, workspace) else {
+            self.check_folder()?;
+            return self.step_as(call, identity, *slot, body);
+        };
+        let order = self.steps;
+        self.steps += 1;
+        let ended = self.ended(call, identity, &workspace.meter, outcome);
+        self.keep(call, identity, order, ended?)
+    }
+
+    /// Does the step of an identity, unless it is finished.
+    fn step_as<E: From<RunError> + std::fmt::Display>(
+        &mut self,
+        call: &StepCall,
+        identity: &Identity,
+        slot: Slot,
+        body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
+    ) -> Result<Finished, E> {
         let order = self.steps;
         self.steps += 1;
         let PreparedSlot { moved, manifest, missing, is_changed } =
-            self.store.prepare(&identity, slot, order)?;
-        self.note_superseded(moved, &identity)?;
+            self.store.prepare(identity, slot, order)?;
+        self.note_superseded(moved, identity)?;
         if let Some(manifest) = manifest {
             if is_changed {
                 self.write_costs()?;
@@ -290,18 +360,29 @@ impl Run {
             self.note(JournalEvent::Again, [("step", json!(identity.short())), ("missing", json!(path))])?;
         }
         let sources = Arc::clone(&self.sources);
-        let _turn = sources.turn(&identity);
-        if let Some((from, manifest)) = sources.find(&identity, &self.folder)? {
+        let _turn = sources.turn(identity);
+        if let Some((from, manifest)) = sources.find(identity, &self.folder)? {
             return Ok(self.take_over(&from, manifest, slot, order)?);
         }
-        let (manifest, meter) = self.attempt(call, &identity, slot, body)?;
+        let attempted = self.attempt(call, identity, slot, body)?;
+        Ok(Finished { again: missing, ..self.keep(call, identity, order, attempted)? })
+    }
+
+    /// Keeps a step that was just done.
+    fn keep<E: From<RunError>>(
+        &mut self,
+        call: &StepCall,
+        identity: &Identity,
+        order: u32,
+        (manifest, meter): (Manifest, Arc<Meter>),
+    ) -> Result<Finished, E> {
         self.check_folder()?;
         let manifest = self.store.add(&manifest, order)?;
-        let [step, kind, secs, costs] = details(call, &identity, &meter);
+        let [step, kind, secs, waited, costs] = details(call, identity, &meter);
         let digest = ("manifest", json!(manifest.digest()));
-        self.note(JournalEvent::Finished, [step, kind, secs, costs, digest])?;
+        self.note(JournalEvent::Finished, [step, kind, secs, waited, costs, digest])?;
         self.write_costs()?;
-        Ok(Finished { again: missing, ..self.finished(manifest, false) })
+        Ok(self.finished(manifest, false))
     }
 
     fn note_superseded(&self, moved: BTreeSet<String>, by: &Identity) -> Result<(), RunError> {
@@ -312,7 +393,7 @@ impl Run {
     }
 
     fn finished(&self, manifest: Manifest, before: bool) -> Finished {
-        let seconds = self.journal.cost(manifest.identity().short()).map_or(0.0, |cost| cost.secs);
+        let seconds = self.journal.cost(manifest.identity().short()).map_or(0.0, |cost| cost.waited);
         Finished { manifest, before, again: None, from: None, seconds }
     }
 
@@ -338,6 +419,7 @@ impl Run {
             ("step", json!(step)),
             ("kind", json!(kind)),
             ("secs", json!(cost.secs)),
+            ("waited", json!(cost.waited)),
             ("from", json!(from)),
             ("attempts", json!(cost.attempts)),
             ("costs", json!(cost.figures)),
@@ -370,25 +452,45 @@ impl Run {
         let meter = Arc::clone(&workspace.meter);
         workspace.claim(call.kind)?;
         self.note(JournalEvent::Started, details(call, identity, &meter))?;
-        match body(&workspace) {
+        let outcome = body(&workspace);
+        // Records the cost now, in case of a kill before the step's last journal entry.
+        if outcome.is_ok() {
+            meter.note();
+        }
+        self.ended(call, identity, &meter, outcome)
+    }
+
+    /// What an attempt came to: a manifest, or an entry of the journal that says why there is none.
+    fn ended<E: From<RunError> + std::fmt::Display>(
+        &self,
+        call: &StepCall,
+        identity: &Identity,
+        meter: &Arc<Meter>,
+        outcome: Result<Product, E>,
+    ) -> Result<(Manifest, Arc<Meter>), E> {
+        match outcome {
             Ok(product) => {
-                // Records the cost now, in case of a kill before the step's last journal entry.
-                meter.note();
-                Ok((Manifest::new(call, identity, self.record.seed, product), meter))
+                Ok((Manifest::new(call, identity, self.record.seed, product), Arc::clone(meter)))
             }
             Err(error) => {
-                let [step, kind, secs, costs] = details(call, identity, &meter);
+                let [step, kind, secs, waited, costs] = details(call, identity, meter);
                 let because = ("because", json!(error.to_string()));
-                self.note(JournalEvent::EndedEarly, [step, kind, secs, costs, because])?;
+                self.note(JournalEvent::EndedEarly, [step, kind, secs, waited, costs, because])?;
                 Err(error)
             }
         }
     }
 }
 
-fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static str, serde_json::Value); 4] {
-    let (secs, costs) = (json!(meter.secs()), json!(meter.figures()));
-    [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", secs), ("costs", costs)]
+fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static str, serde_json::Value); 5] {
+    let (secs, waited, costs) = (json!(meter.secs()), json!(meter.waited()), json!(meter.figures()));
+    [
+        ("step", json!(identity.short())),
+        ("kind", json!(call.kind)),
+        ("secs", secs),
+        ("waited", waited),
+        ("costs", costs),
+    ]
 }
 
 /// Checks that an existing run may be opened this way.

@@ -91,6 +91,15 @@ impl StepStore {
         steps
     }
 
+    /// Whether a step is finished, here or among the superseded ones; it may have lost files.
+    pub fn has(&self, identity: &Identity) -> Result<bool, RunError> {
+        if self.steps.contains_key(identity) {
+            return Ok(true);
+        }
+        let superseded = manifest_files(&self.folder.superseded_step(identity))?;
+        superseded.first().map_or(Ok(false), |path| Ok(Manifest::read(path)?.identity() == *identity))
+    }
+
     /// Makes a slot ready for a step: files of other steps move to `superseded/`, and files of this step move into the slot, from
     /// there or from another slot.
     pub fn prepare(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<PreparedSlot, RunError> {

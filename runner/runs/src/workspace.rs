@@ -230,6 +230,12 @@ impl StepWorkspace {
         Claim::take(&self.folder, &self.identity, kind, self.slot)
     }
 
+    /// The work of a step beside others has ended, even if the script does not wait for it yet.
+    pub fn end_work(&self) {
+        self.meter.end();
+        self.meter.note();
+    }
+
     /// The path of a temporary file, which is removed once the step is finished.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.folder.work(&self.identity).join(name)

@@ -1,5 +1,6 @@
 //! The functions that scripts can call.
 
+mod coming;
 mod dimensions;
 mod fields;
 mod forks;
@@ -25,6 +26,7 @@ use dc0_core::params::Value;
 use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Player, SolvedPuzzles, Window};
 
 use crate::declare::declare;
+use coming::ComingGames;
 use fields::register_fields;
 use session::RunHandle;
 
@@ -48,6 +50,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
         declare(&shared.declaration, &context, map)
     });
+    coming::register(engine);
     run::register(engine, session);
     steps::register(engine);
     networks::register(engine);
@@ -75,6 +78,7 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
             .or_else(|| read::<Player>(value))
             .or_else(|| read::<Analysis>(value))
             .or_else(|| read::<SolvedPuzzles>(value))
+            .or_else(|| read::<ComingGames>(value))
             .or_else(|| read::<sweeps::FinishedSweep>(value))
     };
     read::<RunHandle>(value).or_else(nets_and_games).or_else(results)

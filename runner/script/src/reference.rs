@@ -11,6 +11,7 @@ use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{Preset, parameter_count, presets};
 use dc0_core::params::{Params, Row};
+use dc0_core::selfplay::SelfPlayParams;
 
 use clap::ValueEnum;
 use dc0_engine::analysis::QueryParams;
@@ -23,6 +24,9 @@ use dc0_steps::host::{ForkParams, OpenParams, WindowParams};
 use dc0_steps::kinds::KINDS;
 
 use crate::host::RateParams;
+
+/// Has the parameters of `self_play`, which the page does not list twice.
+const START: &str = "start_self_play";
 
 const HEAD: &str = "# Parameters
 
@@ -83,6 +87,7 @@ pub fn all_calls() -> Vec<CallParameters> {
         }));
     }
     calls.extend([
+        call_parameters::<SelfPlayParams>(START),
         call_parameters::<PlayerParams>("player"),
         call_parameters::<AlphaBetaParams>("alphabeta"),
         call_parameters::<UciParams>("uci"),
@@ -99,7 +104,8 @@ pub fn all_calls() -> Vec<CallParameters> {
 /// One table for each call of a script.
 fn parameters() -> String {
     let mut page = HEAD.to_owned();
-    for mut parameters in all_calls() {
+    // Those of games that are played beside other steps are those of `self_play`.
+    for mut parameters in all_calls().into_iter().filter(|parameters| parameters.call != START) {
         if parameters.call == "rate" {
             // Those of a match are listed there.
             parameters.rows.retain(|row| !row.path.starts_with("arena."));

@@ -57,6 +57,8 @@ pub struct Planner {
     plan: Arc<Mutex<Plan>>,
     recorder: Recorder,
     run: Mutex<PlannedRun>,
+    /// The step that is begun and not waited for, with the number of steps that were called before it.
+    beside: Mutex<Option<(Arc<dyn Call>, usize)>>,
     /// Threads that play; determined once, since asking the system takes a while.
     lanes: OnceLock<u32>,
     devices: OnceLock<Vec<String>>,
@@ -95,7 +97,7 @@ impl Planner {
         declaration: Arc<Declaration>,
         assumption: Assumption,
     ) -> Self {
-        let (plan, recorder, run, lanes, devices, available_memory, trial) = <_>::default();
+        let (plan, recorder, run, beside, lanes, devices, available_memory, trial) = <_>::default();
         let script = script.to_owned();
         Self {
             options,
@@ -106,6 +108,7 @@ impl Planner {
             plan,
             recorder,
             run,
+            beside,
             lanes,
             devices,
             available_memory,
@@ -222,6 +225,60 @@ impl Planner {
         Ok(())
     }
 
+    fn beside(&self) -> MutexGuard<'_, Option<(Arc<dyn Call>, usize)>> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An error if a step takes more memory than there is, with the one that is done beside it.
+    fn check_memory(&self, call: &dyn Call, beside: Option<&dyn Call>) -> Result<(), HostError> {
+        let machine = Machine { lanes: self.lanes()?, is_on_cpu: self.devices()? == ["cpu"] };
+        let available = *self.available_memory.get_or_init(available_memory);
+        let memory = call.memory(machine).and(beside.map(|other| other.memory(machine)).unwrap_or_default());
+        Ok(memory.check(call.kind().name(), available).map_err(StepError::from)?)
+    }
+
+    /// Plans a step; `beside` is one that is done beside it, and `steps` the number of those that it is done beside itself.
+    fn plan_step(
+        &self,
+        call: &dyn Call,
+        beside: Option<&dyn Call>,
+        steps: Option<usize>,
+    ) -> Result<StepResult, HostError> {
+        let kind = call.kind();
+        let number = self.run().next(kind.series());
+        let mut description = call.planned(number)?;
+        match steps {
+            Some(1) => description.push_str(", beside the step before it"),
+            Some(steps) if steps > 1 => description.push_str(&format!(", beside the {steps} steps before it")),
+            _ => {}
+        }
+        let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
+        let lanes = self.lanes()?;
+        if planned.manifest.is_none() {
+            self.check_memory(call, beside)?;
+        }
+        let done = planned.begun.map_or(0, |begun| begun.amount);
+        let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
+        let estimate = call.estimate(done, summary, lanes);
+        self.add(kind.name(), &planned, call, description, estimate)?;
+        let mock = |assumption| call.mock_result(number, lanes, assumption);
+        let MockResult { summary, files } = mock(self.assumption);
+        let summary = if let Some(manifest) = &planned.manifest {
+            manifest.summary.clone().into()
+        } else {
+            let others = Assumption::ALL.map(|assumption| mock(assumption).summary);
+            Summary::assumed(summary, &others, self.recorder.clone())
+        };
+        let output = StepOutput {
+            run: Arc::clone(&planned.run),
+            number,
+            step: planned.identity.short().to_owned(),
+            files: planned.files(&files),
+            summary,
+        };
+        Ok(call.result(output)?)
+    }
+
     /// Every finished step that a run of this name can use, and the run's seed if the run exists.
     fn finished(&self, name: &str, from: &[String]) -> Result<(Arc<FinishedSteps>, Option<u64>), HostError> {
         let folder = Folder::of_run(&self.options.parent, name)?;
@@ -271,36 +328,21 @@ impl Host for Planner {
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
-        let kind = call.kind();
-        let number = self.run().next(kind.series());
-        let description = call.planned(number)?;
-        let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
-        let lanes = self.lanes()?;
-        if planned.manifest.is_none() {
-            let machine = Machine { lanes, is_on_cpu: self.devices()? == ["cpu"] };
-            let available = *self.available_memory.get_or_init(available_memory);
-            call.memory(machine).check(kind.name(), available).map_err(StepError::from)?;
-        }
-        let done = planned.begun.map_or(0, |begun| begun.amount);
-        let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
-        let estimate = call.estimate(done, summary, lanes);
-        self.add(kind.name(), &planned, call, description, estimate)?;
-        let mock = |assumption| call.mock_result(number, lanes, assumption);
-        let MockResult { summary, files } = mock(self.assumption);
-        let summary = if let Some(manifest) = &planned.manifest {
-            manifest.summary.clone().into()
-        } else {
-            let others = Assumption::ALL.map(|assumption| mock(assumption).summary);
-            Summary::assumed(summary, &others, self.recorder.clone())
-        };
-        let output = StepOutput {
-            run: Arc::clone(&planned.run),
-            number,
-            step: planned.identity.short().to_owned(),
-            files: planned.files(&files),
-            summary,
-        };
-        Ok(call.result(output)?)
+        let beside = self.beside().as_ref().map(|(other, _)| Arc::clone(other));
+        self.plan_step(call, beside.as_deref(), None)
+    }
+
+    fn start(&self, call: Arc<dyn Call>) -> Result<(), HostError> {
+        self.check_memory(&*call, None)?;
+        let before = self.run().len();
+        *self.beside() = Some((call, before));
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<StepResult, HostError> {
+        let (call, before) = self.beside().take().ok_or(HostError::NothingBegun)?;
+        let steps = self.run().len() - before;
+        self.plan_step(&*call, None, Some(steps))
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {

@@ -23,7 +23,7 @@ pub struct StepContext {
     /// Whether the user asked to stop.
     pub interrupt: Interrupt,
     /// Makes the evaluators of nets.
-    pub evaluators: Evaluators,
+    pub evaluators: Arc<Evaluators>,
     /// libtorch threads for training.
     pub threads: u32,
     /// Threads that play games or search.
@@ -35,6 +35,19 @@ pub struct StepContext {
 }
 
 impl StepContext {
+    /// The context of a step that is done beside others, and stops with `interrupt`.
+    pub(crate) fn beside(&self, interrupt: &Interrupt) -> Self {
+        Self {
+            console: Arc::clone(&self.console),
+            interrupt: interrupt.clone(),
+            evaluators: Arc::clone(&self.evaluators),
+            threads: self.threads,
+            lanes: self.lanes,
+            fleet: self.fleet.clone(),
+            closing: Mutex::default(),
+        }
+    }
+
     /// An error if the user asked to stop.
     pub(crate) fn check(&self) -> Result<(), StepError> {
         if self.interrupt.is_requested() { Err(Cancelled.into()) } else { Ok(()) }

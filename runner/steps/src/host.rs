@@ -237,6 +237,12 @@ pub trait Host: Send + Sync {
     /// Does a step, or takes over its earlier result.
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError>;
 
+    /// Begins a step that is done beside those that follow, until [`wait`](Self::wait). Meanwhile the script calls no step of its series.
+    fn start(&self, call: Arc<dyn Call>) -> Result<(), HostError>;
+
+    /// Waits for the step that was begun: its place among the steps is here.
+    fn wait(&self) -> Result<StepResult, HostError>;
+
     /// Statistics of the outputs of a net's layers and heads.
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError>;
 
@@ -343,6 +349,9 @@ pub enum HostError {
     /// A value of a closed run was used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
+    /// A step is waited for that was not begun.
+    #[error("there is nothing to wait for: no step was started beside others")]
+    NothingBegun,
     /// A check has come to more steps than any script that ends.
     #[error("the plan has {steps} steps and no end; {hint}")]
     Endless {
@@ -364,6 +373,7 @@ impl Fault for HostError {
             | Self::Endless { .. }
             | Self::NoDataset { .. }
             | Self::NoGames { .. }
+            | Self::NothingBegun
             | Self::Closed => Exit::BadInput,
         }
     }

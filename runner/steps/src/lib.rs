@@ -4,6 +4,7 @@
 //! plans it.
 
 mod assumption;
+mod beside;
 pub mod check;
 mod context;
 mod datasets;

@@ -94,6 +94,12 @@ impl Memory {
         Self(vec![(ROWS, GAME * f64::from(games) * f64::from(machine.lanes + 1))])
     }
 
+    /// That of two steps at the same time.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// All parts together.
     pub fn bytes(&self) -> f64 {
         self.0.iter().map(|(_, bytes)| bytes).sum()

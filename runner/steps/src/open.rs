@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dc0_runs::sweep::devices::DeviceLease;
 use dc0_runs::{Finished, ForkSource, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
 
+use crate::beside::{Beside, do_work};
 use crate::context::StepContext;
 use crate::host::{HostError, PastEvent};
 use crate::kinds::kind;
@@ -33,30 +34,65 @@ pub(super) struct Open {
     /// Paths of the imported files that are stored with the run.
     pub(super) modules: BTreeSet<String>,
     pub(super) numbers: Numbers,
+    /// The step that is done beside those that the script calls.
+    pub(super) beside: Option<Beside>,
     pub(super) _lease: Option<DeviceLease>,
 }
 
 impl Open {
     /// Does a step, and prints its closing line.
     pub(super) fn step(&mut self, call: &dyn Call, slot: Slot) -> Result<Finished, HostError> {
+        self.check_most()?;
+        let step_call = call.step_call()?;
+        let context = &self.context;
+        let finished = self.run.step(&step_call, slot, |workspace| do_work(call, workspace, context))?;
+        let closing = context.take_closing();
+        self.keep(call, slot, finished, &closing)
+    }
+
+    /// Begins a step whose work is done beside the next ones.
+    pub(super) fn start(&mut self, call: Arc<dyn Call>, slot: Slot) -> Result<(), HostError> {
+        self.context.check()?;
+        self.beside = Some(Beside::start(&mut self.run, &self.context, call, slot)?);
+        Ok(())
+    }
+
+    /// Waits for the step that was begun beside others, and prints its closing line.
+    pub(super) fn wait(&mut self) -> Result<(Arc<dyn Call>, Slot, Finished), HostError> {
+        let beside = self.beside.take().ok_or(HostError::NothingBegun)?;
+        if let Err(error) = self.check_most() {
+            beside.stop(&mut self.run);
+            return Err(error);
+        }
+        let (call, slot) = (Arc::clone(&beside.call), beside.slot);
+        let (finished, closing) = beside.wait(&mut self.run)?;
+        let finished = self.keep(&*call, slot, finished, &closing)?;
+        Ok((call, slot, finished))
+    }
+
+    /// An error if the user asked to stop, or the run is to do no more steps.
+    fn check_most(&self) -> Result<(), HostError> {
         if self.max_steps.is_some_and(|max| self.done >= max) {
             self.context.interrupt.request();
         }
-        let step_call = call.step_call()?;
-        self.context.check()?;
-        let context = &self.context;
-        let finished = self.run.step(&step_call, slot, |workspace| {
-            call.memory(context.machine()).check_now(call.kind().name())?;
-            call.run(workspace, context)
-        })?;
+        Ok(self.context.check()?)
+    }
+
+    /// Counts a finished step, and prints its closing line.
+    fn keep(
+        &mut self,
+        call: &dyn Call,
+        slot: Slot,
+        finished: Finished,
+        closing: &str,
+    ) -> Result<Finished, HostError> {
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }
         self.seconds += finished.seconds;
         self.done += 1;
         self.steps.push(finished.manifest.clone());
-        let closing = self.context.take_closing();
-        self.print(&lines::finished(call.kind(), slot, &call.players(), &finished, &closing));
+        self.print(&lines::finished(call.kind(), slot, &call.players(), &finished, closing));
         Ok(finished)
     }
 
@@ -110,5 +146,13 @@ impl Open {
         let line = format!("{}{line}", self.label);
         self.context.console.note(&line);
         log::info!("{line}");
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(beside) = self.beside.take() {
+            beside.stop(&mut self.run);
+        }
     }
 }

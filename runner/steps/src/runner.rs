@@ -280,7 +280,7 @@ impl Runner {
         if let Some(device) = device {
             device.clone_into(&mut choice.device);
         }
-        let evaluators = Evaluators::new(&choice, self.options.onnxruntime.as_deref())?;
+        let evaluators = Arc::new(Evaluators::new(&choice, self.options.onnxruntime.as_deref())?);
         log::info!("nets play on {}", evaluators.describe());
         let (created_with, now) =
             (&environment.libraries, choice.libraries(self.options.onnxruntime.as_deref())?);
@@ -318,6 +318,7 @@ impl Runner {
             max_steps,
             modules,
             numbers,
+            beside: None,
             _lease: lease,
         })
     }

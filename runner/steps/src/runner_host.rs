@@ -83,6 +83,20 @@ impl Host for Runner {
         })
     }
 
+    fn start(&self, call: Arc<dyn Call>) -> Result<(), HostError> {
+        self.with_open(|open| {
+            let slot = open.numbers.next(call.kind().series());
+            open.start(call, slot)
+        })
+    }
+
+    fn wait(&self) -> Result<StepResult, HostError> {
+        self.with_open(|open| {
+            let (call, slot, finished) = open.wait()?;
+            Ok(call.result(StepOutput::of(&open.name, slot, &finished.manifest))?)
+        })
+    }
+
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
         self.with_open(|open| {
             open.context.check()?;

@@ -9,6 +9,7 @@ use dc0_core::params::Value;
 use dc0_core::store::StoreError;
 use rhai::EvalAltResult;
 
+use super::coming::Pending;
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
 use crate::names::Names;
@@ -41,6 +42,8 @@ pub(super) struct OpenRun {
     pub(super) host: Arc<dyn Host>,
     pub(super) info: RunInfo,
     progress: Mutex<Progress>,
+    /// Games that are played while the script goes on.
+    pending: Mutex<Option<Pending>>,
 }
 
 /// What a script has done so far.
@@ -135,6 +138,17 @@ impl Session {
         self.host.check_folder().map_err(|error| Failure::from(&error))
     }
 
+    /// Waits for what the script has started and not waited for, at its end.
+    pub fn await_rest(&self) -> Result<(), Failure> {
+        let run = self.run().clone();
+        run.map_or(Ok(()), |run| run.0.await_rest())
+    }
+
+    /// Stops what the script has started and not waited for, after an error.
+    pub fn stop(&self) {
+        self.host.close();
+    }
+
     /// The table of iterations, if it has anything that was not shown yet.
     pub fn unshown_table(&self) -> Option<Table> {
         let run = self.run().clone()?;
@@ -145,7 +159,7 @@ impl Session {
 
 impl RunHandle {
     pub(super) fn new(host: Arc<dyn Host>, info: RunInfo) -> Self {
-        Self(Arc::new(OpenRun { host, info, progress: Mutex::default() }))
+        Self(Arc::new(OpenRun { host, info, progress: Mutex::default(), pending: Mutex::default() }))
     }
 }
 
@@ -162,6 +176,10 @@ impl OpenRun {
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn pending(&self) -> MutexGuard<'_, Option<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the table of iterations.

@@ -9,10 +9,10 @@ use rhai::{
 
 use dc0_core::params::{Problem, Value};
 use dc0_steps::handles::{Analysis, Games, Network, Player, Window};
-use dc0_steps::kinds::{Arena, KINDS};
+use dc0_steps::kinds::{Arena, KINDS, SelfPlay};
 use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, KindOf, StepResult};
 
-use super::ownership;
+use super::{coming, ownership};
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
@@ -20,16 +20,28 @@ use crate::messages::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
 
+/// What a call does with a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// The script goes on once it is done.
+    Do,
+    /// It is done while the script goes on.
+    Start,
+}
+
+/// The function that plays while the script goes on.
+const START: &str = "start_self_play";
+
 /// Registers a function for each form of each kind.
 pub(super) fn register(engine: &mut Engine) {
     let mut functions = Module::new();
-    for kind in KINDS {
-        for form in kind.forms() {
-            for types in overloads(form) {
-                add_form(engine, &mut functions, *kind, &types, true);
-                if !kind.needs_map() {
-                    add_form(engine, &mut functions, *kind, &types, false);
-                }
+    let steps = KINDS.iter().map(|kind| (*kind, kind.name(), Mode::Do));
+    let started: (&'static dyn Kind, _, _) = (&KindOf::<SelfPlay>::ENTRY, START, Mode::Start);
+    for (kind, name, mode) in steps.chain([started]) {
+        for types in kind.forms().iter().flat_map(|form| overloads(form)) {
+            add_form(engine, &mut functions, (kind, name, mode), &types, true);
+            if !kind.needs_map() {
+                add_form(engine, &mut functions, (kind, name, mode), &types, false);
             }
         }
     }
@@ -59,7 +71,7 @@ fn overloads(form: &[ArgumentKind]) -> Vec<Vec<ArgumentKind>> {
 fn add_form(
     engine: &Engine,
     functions: &mut Module,
-    kind: &'static dyn Kind,
+    (kind, name, mode): (&'static dyn Kind, &'static str, Mode),
     form: &[ArgumentKind],
     has_map: bool,
 ) {
@@ -69,15 +81,15 @@ fn add_form(
     let form = form.to_vec();
     let function = move |context: Option<Context<'_>>, given: &mut [&mut Dynamic]| {
         let context = context.expect("the function is registered as one that takes the context");
-        let call = Call::new(kind.name(), &context);
+        let call = Call::new(name, &context);
         let run = cast::<RunHandle>(given[0]);
         let arguments = form.iter().zip(given.iter().skip(1));
         let arguments = arguments.map(|(kind, value)| argument(*kind, value, &context)).collect();
         let map = if has_map { cast::<Map>(given[form.len() + 1]) } else { Map::new() };
-        step(&call, kind, &run, arguments, &map)
+        step(&call, (kind, mode), &run, arguments, &map)
     };
     let named = types.iter().map(|(_, name)| format!("_: {}", engine.map_type_name(name)));
-    FuncRegistration::new(kind.name()).in_global_namespace().with_params_info(named).set_into_module_raw(
+    FuncRegistration::new(name).in_global_namespace().with_params_info(named).set_into_module_raw(
         functions,
         types.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         RhaiFunc::Method { func: Shared::new(function), has_context: true, is_pure: true, is_volatile: true },
@@ -143,18 +155,22 @@ pub(super) fn play(
 
 /// Does a step.
 fn done(call: &Call<'_>, run: &RunHandle, step: &dyn StepCall) -> Answer<StepResult> {
-    if let Some(cause) = step.conflict() {
-        return Err(call.misuse(cause));
-    }
+    check(call, run, step)?;
     let result = call.run(run.0.host.step(step))?;
     run.0.add_spent(step.spent(result.summary()));
     run.0.record(&result);
     Ok(result)
 }
 
+/// An error if a step cannot be done here, whatever the run has.
+fn check(call: &Call<'_>, run: &RunHandle, step: &dyn StepCall) -> Answer<()> {
+    coming::check(call, run, step)?;
+    step.conflict().map_or(Ok(()), |cause| Err(call.misuse(cause)))
+}
+
 fn step(
     call: &Call<'_>,
-    kind: &'static dyn Kind,
+    (kind, mode): (&'static dyn Kind, Mode),
     run: &RunHandle,
     arguments: Vec<Argument>,
     map: &Map,
@@ -165,6 +181,10 @@ fn step(
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));
     let (step, _) =
         call.read_with(map, sampling, problems, |name, given| unparsed.params(name, given.clone()))?;
+    if mode == Mode::Start {
+        check(call, run, &*step)?;
+        return Ok(Dynamic::from(coming::start(call, run, step.into())?));
+    }
     Ok(match done(call, run, &*step)? {
         StepResult::Network(network) => Dynamic::from(network),
         StepResult::Games(games) => Dynamic::from(games),

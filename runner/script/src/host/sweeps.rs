@@ -252,6 +252,10 @@ impl Work {
         let run = RunHandle::new(Arc::clone(&host), info);
         let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
+        let called = called.and_then(|value| {
+            let rest = turn.run.0.await_rest();
+            rest.map(|()| value).map_err(|failure| failure.into_rhai(call.location()))
+        });
         let (spent, ended) = (turn.run.0.spent(), self.outcome(&call, session, &turn, called));
         host.close();
         let (ending, result, because) = ended?;

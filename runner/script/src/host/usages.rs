@@ -92,6 +92,22 @@ const BEFORE_STEPS: &[Usage] = &[
 /// Functions that take the results of steps, and functions that need no run.
 const AFTER_STEPS: &[Usage] = &[
     usage(
+        "start_self_play",
+        "run.start_self_play(network, #{…}) or run.start_self_play(network, window, #{…})",
+        "coming games",
+        "As `run.self_play`, but the script goes on at once, with a training for example, while the games are played. They become the \
+         run's next iteration where the script waits for them, so it makes no other games before.",
+        "let coming = run.start_self_play(trained, #{ games: p.games, search: #{ simulations: p.simulations } });",
+    ),
+    usage(
+        "wait",
+        "coming.wait()",
+        "games",
+        "Waits for the games of `run.start_self_play`, and returns what `run.self_play` returns, with the same bytes. Games that the \
+         script does not wait for are waited for at its end.",
+        "let played_beside = coming.wait();",
+    ),
+    usage(
         "player",
         "player(network, #{…})",
         "a player",

@@ -56,6 +56,11 @@ impl PlannedRun {
         self.steps.iter().map(in_folder).collect()
     }
 
+    /// The number of steps so far.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
     /// The next number of a series.
     pub(super) fn next(&mut self, series: Series) -> u32 {
         let count = self.numbers.entry(series.folders()[0]).or_default();

@@ -117,6 +117,7 @@ impl SweepHost for PlannedSweep {
             plan: Arc::clone(&self.plan),
             recorder: self.recorder.of_trial(id),
             run: Mutex::default(),
+            beside: Mutex::default(),
             lanes: OnceLock::new(),
             devices: OnceLock::new(),
             available_memory: OnceLock::new(),

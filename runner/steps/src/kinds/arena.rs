@@ -623,7 +623,7 @@ impl ShardWork for Work<'_> {
         let Self { step, params, workspace, context, .. } = *self;
         let nets: Vec<&Checkpoint> = self.nets.iter().flatten().collect();
         let kind = (Arena::KIND, Arena::VERSION);
-        let evaluators = (&context.evaluators, context.is_mixed());
+        let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone());
         for (player, name) in step.players.iter().zip(self.names) {
             match player.network() {

@@ -328,7 +328,7 @@ impl ShardWork for Work<'_> {
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (Reanalysis::KIND, Reanalysis::VERSION);
-        let evaluators = (&context.evaluators, context.is_mixed());
+        let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         Ok(job)

@@ -34,19 +34,25 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     let record = library.record(run);
     let journal = library.journal(run);
     let Journal { progress, recent } = &*journal;
-    let standing = progress.under_way.as_ref().and_then(|begun| {
+    let standing_of = |begun: &StartedStep| {
         let file = run.folder.all_work().join(&begun.step).join(FILE);
         library.own(file).and_then(|path| StepStatus::read(&path))
-    });
+    };
+    let under_way: Vec<(&StartedStep, Option<StepStatus>)> =
+        progress.under_way.iter().map(|begun| (begun, standing_of(begun))).collect();
+    let latest = under_way.iter().filter_map(|(_, standing)| standing.as_ref()).max_by_key(|it| it.at.clone());
     let lock = library.own(run.folder.lock());
     let worker = lock.as_deref().map_or(Worker::None, |path| locks.holder(path));
-    let state = state(progress, is_running(&worker, standing.as_ref()));
+    let state = state(progress, is_running(&worker, latest));
     // Progress reported by a killed process says nothing about the process that holds the lock now.
     let is_own = |standing: &StepStatus| {
         let taken = lock.as_deref().and_then(|path| fs::metadata(path).ok()?.modified().ok());
         worker.process().is_none() || taken.is_none_or(|taken| !is_before(&standing.at, taken))
     };
-    let standing = standing.filter(is_own);
+    let shown = |(begun, standing): (&StartedStep, Option<StepStatus>)| step(begun, standing.filter(is_own));
+    // The one that was started last is the one that the script does; the others go on beside it.
+    let mut steps: Vec<Value> = under_way.into_iter().map(shown).collect();
+    let step = steps.pop().unwrap_or_default();
     json!({
         "path": run.path,
         "name": run.name(),
@@ -60,24 +66,24 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         "seconds": progress.seconds,
         "last": progress.last,
         "generation": library.generations(run).len().checked_sub(1),
-        "step": step(progress, standing),
+        "step": step,
+        "beside": steps,
         "recent": recent,
     })
 }
 
 /// `running`, `stopped` (in a step, by Ctrl-C or an error), `cut` (in a step, by a kill or a crash) or `rests`.
 fn state(progress: &Progress, is_running: bool) -> &'static str {
-    match (is_running, &progress.under_way) {
+    match (is_running, progress.under_way.is_empty()) {
         (true, _) => "running",
-        (false, Some(_)) if progress.is_stopped => "stopped",
-        (false, Some(_)) => "cut",
-        (false, None) => "rests",
+        (false, true) => "rests",
+        (false, false) if progress.is_stopped => "stopped",
+        (false, false) => "cut",
     }
 }
 
-/// The step that is under way or was cut short.
-fn step(progress: &Progress, standing: Option<StepStatus>) -> Value {
-    let Some(StartedStep { step: identity, kind }) = &progress.under_way else { return Value::Null };
+/// A step that is under way or was cut short.
+fn step(StartedStep { step: identity, kind }: &StartedStep, standing: Option<StepStatus>) -> Value {
     let Some(standing) = standing else {
         return json!({ "identity": identity, "kind": kind, "label": kind });
     };

@@ -26,7 +26,14 @@ function showStep(status) {
   const rates = step.rates.map(([unit, rate]) => entry(`${unit} per second`, amount(rate)));
   const figures = Object.entries(step.figures).map(([name, value]) => entry(name, value.toFixed(3)));
   const left = isRunning ? [entry("time left", step.left === null ? "not known yet" : `about ${duration(step.left)}`)] : [];
-  patch(at("figures"), [entry("elapsed", duration(step.elapsed)), ...left, ...rates, ...figures]);
+  const beside = status.beside.map((other) => entry("beside it", besideText(other, isRunning)));
+  patch(at("figures"), [entry("elapsed", duration(step.elapsed)), ...left, ...rates, ...figures, ...beside]);
+}
+
+// A step that goes on beside the one that the script does.
+function besideText(step, isRunning) {
+  const left = isRunning && step.left != null ? `, about ${duration(step.left)} left` : "";
+  return step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : "") + left;
 }
 
 function showJournal(lines) {
@@ -53,7 +60,8 @@ function showState(status) {
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));
   showStep(status);
-  games.now((status.state === "running" && status.step?.game) || null);
+  const playing = [status.step, ...status.beside].find((step) => step?.game);
+  games.now((status.state === "running" && playing?.game) || null);
   showJournal(status.recent);
 }
 
