@@ -14,6 +14,7 @@ use crate::error::AnalysisError;
 use crate::frame::Frame;
 use crate::session::{Session, Work};
 use crate::source::{Damage, Files, RunSource, SweepSource};
+use crate::staleness::{self, STALENESS};
 use crate::standings::{self, RATINGS};
 use crate::statement::Statement;
 use crate::stored_tables::Numbering;
@@ -63,7 +64,7 @@ pub struct ColumnInfo {
 }
 
 /// The tables that are not stored in numbered files.
-const UNNUMBERED: [&str; 4] = [RATINGS, "steps", COSTS, "runs"];
+const UNNUMBERED: [&str; 5] = [RATINGS, "steps", STALENESS, COSTS, "runs"];
 
 impl Database {
     /// The tables of runs, and of sweeps, whose trials' runs are among `runs`.
@@ -129,6 +130,7 @@ impl Database {
         let frame = self.table(&name)?;
         let known = match name.as_str() {
             RATINGS => standings::columns(),
+            STALENESS => staleness::columns(),
             "steps" => computed_tables::step_columns(),
             "runs" => computed_tables::run_columns(),
             _ => Vec::new(),
@@ -149,6 +151,7 @@ impl Database {
     fn count(&self, name: &str) -> Result<u64, AnalysisError> {
         match name {
             RATINGS => Ok(self.ratings()?.len() as u64),
+            STALENESS => Ok(self.staleness().len() as u64),
             other => self.catalog.count(other, &self.session),
         }
     }
@@ -163,10 +166,17 @@ impl Database {
         Ok(rows)
     }
 
+    /// The rows of `staleness`, each with its run.
+    fn staleness(&self) -> Vec<(&RunSource, Vec<Value>)> {
+        let runs = self.catalog.runs.iter();
+        runs.flat_map(|run| staleness::rows(run).into_iter().map(move |row| (run, row))).collect()
+    }
+
     /// A table's rows as SQL.
     pub(crate) fn definition(&self, name: &str) -> Result<Definition, AnalysisError> {
         match name {
             RATINGS => self.catalog.computed(&self.session, standings::columns(), self.ratings()?),
+            STALENESS => self.catalog.computed(&self.session, staleness::columns(), self.staleness()),
             other => self.catalog.definition(other, &self.session),
         }
     }

@@ -23,8 +23,21 @@ pub struct RunSource {
     pub costs: Provenance,
     /// Its finished steps.
     pub steps: Vec<StepRow>,
+    /// Its promoted nets, the oldest first.
+    pub promotions: Vec<Promotion>,
     /// Its row in the table `runs`.
     pub about: Option<RunRow>,
+}
+
+/// A net that became a generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promotion {
+    /// The generation.
+    pub generation: u32,
+    /// The blake3 digest of its weights' file, 64 hex digits.
+    pub network: String,
+    /// The steps that the script had called by then; `None` in runs made before this was recorded.
+    pub steps: Option<u32>,
 }
 
 impl RunSource {
@@ -32,7 +45,8 @@ impl RunSource {
     pub fn from_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
         let (steps, digests, costs) = (Vec::new(), BTreeMap::new(), Provenance::new());
-        Self { name, folder, trial: None, files: Files::All, digests, costs, steps, about: None }
+        let (trial, promotions, about) = (None, Vec::new(), None);
+        Self { name, folder, trial, files: Files::All, digests, costs, steps, promotions, about }
     }
 }
 
@@ -122,4 +136,13 @@ pub struct StepRow {
     pub summary: Value,
     /// All parameters.
     pub params: Value,
+    /// Everything that it read: names and blake3 digests.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl StepRow {
+    /// The digest of an input, by its name.
+    pub(crate) fn input(&self, name: &str) -> Option<&str> {
+        self.inputs.iter().find(|(known, _)| known == name).map(|(_, digest)| digest.as_str())
+    }
 }

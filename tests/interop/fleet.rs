@@ -254,6 +254,50 @@ fn killed_workers_coordinators_and_brokers_lose_nothing() {
     assert_eq!(digests(out.path()), expected(&more));
 }
 
+/// Games by workers while the coordinator trains.
+const OVERLAP: &str = "tests/data/overlap.rhai";
+
+/// The digests of everything in the run of [`OVERLAP`] that must be reproducible.
+fn overlap_digests(out: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    for folder in ["games", "positions", "networks", "training", "matches"] {
+        add(&out.join("overlap").join(folder), out, &mut found);
+    }
+    found
+}
+
+#[test]
+fn games_by_workers_beside_a_training_have_the_bytes_of_one_machine_in_order() {
+    // Long enough to be in the middle of both at the kill.
+    let more = ["--set", "updates=150", "--set", "games=40"];
+    let local = tempfile::tempdir().expect("temporary folder");
+    succeed(dc0_run(OVERLAP, local.path()).args(FIXED).args(more).args(["--lanes", "2", "--set", "overlap=false"]));
+    let expected = overlap_digests(local.path());
+    assert!(expected.len() > 50, "{expected:?}");
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut workers = [broker.worker(), broker.worker(), broker.worker()];
+    let coordinate = |broker: &Broker| {
+        let mut command = dc0_run(OVERLAP, out.path());
+        command.args(FIXED).args(more).args(["--workers", &broker.url()]);
+        Process::start(&mut command, broker.path("coordinator.log"))
+    };
+    let mut coordinator = coordinate(&broker);
+    let shards = |iteration: &str| {
+        let folder = out.path().join("overlap/games").join(format!("iteration={iteration}"));
+        fs::read_dir(folder).map_or(0, Iterator::count)
+    };
+    wait_for("shards beside the first training", || shards("0001") >= 2);
+    coordinator.kill();
+    workers[0].kill();
+    coordinator = coordinate(&broker);
+    wait_for("shards beside the second training", || shards("0002") >= 2);
+    broker.kill();
+    broker.run();
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    assert_eq!(overlap_digests(out.path()), expected);
+}
+
 #[test]
 fn a_wrong_token_is_refused() {
     let broker = Broker::start();

@@ -117,6 +117,7 @@ fn step(index: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) 
         bytes: 1,
         summary: Value::Group(summary),
         params: Value::group(),
+        inputs: Vec::new(),
     }
 }
 

@@ -235,13 +235,7 @@ mod tests {
             samples: 0,
             ..Figures::default()
         };
-        let cost = |figures| Cost {
-            attempts: 2,
-            secs: 4.0,
-            waited: 1.5,
-            figures: Some(figures),
-            from: None,
-        };
+        let cost = |figures| Cost { attempts: 2, secs: 4.0, waited: 1.5, figures: Some(figures), from: None };
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
         let played = cells(&played, cost(figures));
         let expected = [

@@ -350,7 +350,8 @@ mod tests {
 "#;
         assert_eq!(under_way(&format!("{LINES}{beside}")), ["bb", "cc"]);
         let finished = |step: &str, waited: f64| {
-            let line = format!(r#"{{"at":"7","event":"finished","secs":3.0,"waited":{waited},"step":"{step}"}}"#);
+            let line =
+                format!(r#"{{"at":"7","event":"finished","secs":3.0,"waited":{waited},"step":"{step}"}}"#);
             line + "\n"
         };
         let trained = format!("{LINES}{beside}{}", finished("bb", 3.0));

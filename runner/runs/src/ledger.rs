@@ -194,7 +194,8 @@ mod tests {
 "#;
         let end = |step: &str, secs: f64, waited: f64| {
             let costs = r#""costs":{"rows":20}"#;
-            format!(r#"{{"event":"finished","step":"{step}","secs":{secs},"waited":{waited},{costs}}}"#) + "\n"
+            format!(r#"{{"event":"finished","step":"{step}","secs":{secs},"waited":{waited},{costs}}}"#)
+                + "\n"
         };
         let journal = format!("{PLAYED}{beside}{PLAYED}{}{}", end("a", 3.0, 3.0), end("b", 5.0, 0.5));
         let ledger = Ledger::from_history(&History::parse(&journal));

@@ -469,9 +469,7 @@ impl Run {
         outcome: Result<Product, E>,
     ) -> Result<(Manifest, Arc<Meter>), E> {
         match outcome {
-            Ok(product) => {
-                Ok((Manifest::new(call, identity, self.record.seed, product), Arc::clone(meter)))
-            }
+            Ok(product) => Ok((Manifest::new(call, identity, self.record.seed, product), Arc::clone(meter))),
             Err(error) => {
                 let [step, kind, secs, waited, costs] = details(call, identity, meter);
                 let because = ("because", json!(error.to_string()));

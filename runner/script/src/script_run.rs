@@ -44,7 +44,9 @@ impl ScriptRun<'_> {
         let names = session.set_names(Names::new(&engine, host::usages(), Arc::clone(&declaration), sources));
         let source = path.display().to_string();
         let script = compile(&engine, names, &jail, &source, text)?;
-        evaluate(&engine, names, &source, &script).and_then(|()| session.await_rest()).inspect_err(|_| session.stop())?;
+        evaluate(&engine, names, &source, &script)
+            .and_then(|()| session.await_rest())
+            .inspect_err(|_| session.stop())?;
         if let Some(unused) = declaration.unused() {
             let message = format!("{unused}, but the script never calls params(#{{…}})");
             return Err(Failure::new(Exit::BadInput, message));

@@ -38,8 +38,14 @@ impl Beside {
     ) -> Result<Self, StepError> {
         let interrupt = context.interrupt.beside();
         let context = Arc::new(context.beside(&interrupt));
-        let mut beside =
-            Self { begun: run.begin_beside(call.step_call()?, slot)?, call, slot, thread: None, context, interrupt };
+        let mut beside = Self {
+            begun: run.begin_beside(call.step_call()?, slot)?,
+            call,
+            slot,
+            thread: None,
+            context,
+            interrupt,
+        };
         if let Some(workspace) = beside.begun.workspace().cloned() {
             let (call, context) = (Arc::clone(&beside.call), Arc::clone(&beside.context));
             let name = call.kind().name().to_owned();

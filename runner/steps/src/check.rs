@@ -249,7 +249,9 @@ impl Planner {
         let mut description = call.planned(number)?;
         match steps {
             Some(1) => description.push_str(", beside the step before it"),
-            Some(steps) if steps > 1 => description.push_str(&format!(", beside the {steps} steps before it")),
+            Some(steps) if steps > 1 => {
+                description.push_str(&format!(", beside the {steps} steps before it"))
+            }
             _ => {}
         }
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;

@@ -14,6 +14,7 @@ use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
+use dc0_process::resources::lower_priority;
 use dc0_runs::StepWorkspace;
 
 /// What every step needs from its process.
@@ -30,6 +31,8 @@ pub struct StepContext {
     pub lanes: u32,
     /// The workers that do shards; `None` to do them in this process.
     pub fleet: Option<Arc<dyn Fleet>>,
+    /// Whether the step is done beside others, which go first.
+    pub is_beside: bool,
     /// Time and rates of the last step done.
     pub closing: Mutex<String>,
 }
@@ -44,6 +47,7 @@ impl StepContext {
             threads: self.threads,
             lanes: self.lanes,
             fleet: self.fleet.clone(),
+            is_beside: true,
             closing: Mutex::default(),
         }
     }
@@ -90,6 +94,10 @@ impl StepContext {
                 let files = work.store(shard, &found)?;
                 work.finish(shard, found, files)
             };
+            if self.is_beside {
+                // A training has threads that wait for each other, and loses much more by interruptions than games do.
+                lower_priority();
+            }
             return work.play(shards, self.lanes, &keep, observer);
         };
         let accept = |shard, reply: Reply| {

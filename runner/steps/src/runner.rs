@@ -296,6 +296,7 @@ impl Runner {
             lanes: self.options.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names())),
             evaluators,
             fleet: self.options.fleet.clone(),
+            is_beside: false,
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;

@@ -5,7 +5,7 @@ mod nearest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dc0_analysis::{AnalysisError, Damage, Files, RunRow, RunSource, StepRow, SweepSource, Trial};
+use dc0_analysis::{AnalysisError, Damage, Files, Promotion, RunRow, RunSource, StepRow, SweepSource, Trial};
 use dc0_core::store::FileEntry;
 use thiserror::Error;
 
@@ -14,7 +14,7 @@ use dc0_process::fault::Fault;
 use dc0_runs::sweep::folder::{SweepFolder, lost_runs};
 use dc0_runs::sweep::table::of_sweep;
 use dc0_runs::view::{FinishedStep, TrialRun, trials};
-use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, Remedy, RunError, Salvage};
+use dc0_runs::{Folder, FolderKind, Generation, Ledger, Manifest, Record, Remedy, RunError, Salvage};
 
 /// Runs and sweeps to query.
 #[derive(Debug, Clone, Default)]
@@ -167,7 +167,7 @@ impl Sources {
                 if self.reading == Reading::Whole {
                     return Err(SourcesError::Lost { folder: gone });
                 }
-                let affects = STORED.into_iter().chain(["steps", "runs", "costs"]).collect();
+                let affects = STORED.into_iter().chain(["steps", "staleness", "runs", "costs"]).collect();
                 self.faults.push(Damage { run: name.clone(), affects, message: lost(&gone), path: gone });
             }
             has_values = trials.iter().any(|(_, trial)| trial.value().is_some());
@@ -187,7 +187,7 @@ impl Sources {
 
 impl Sources {
     fn add_run(&mut self, folder: &Folder, name: String, trial: Option<Trial>) -> Result<(), RunError> {
-        let Salvage { record, history, steps, unfinished_files, faults, .. } = match self.reading {
+        let Salvage { record, history, steps, generations, unfinished_files, faults } = match self.reading {
             Reading::Whole => Salvage::of_whole(folder)?,
             Reading::Readable => Salvage::of_run(folder),
         };
@@ -207,6 +207,7 @@ impl Sources {
             digests,
             costs: record.as_ref().map(Record::of_costs).unwrap_or_default(),
             steps: steps.iter().map(row).collect(),
+            promotions: generations.into_iter().map(promotion).collect(),
             about: record.as_ref().map(about),
         });
         Ok(())
@@ -220,10 +221,10 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
     let affects = match &*first {
         "run.json" => vec!["record", "runs"],
         "journal.jsonl" => vec!["journal"],
-        "generations.json" => vec!["generations"],
+        "generations.json" => vec!["generations", "staleness"],
         "costs.parquet" => vec!["costs"],
         // Its tables are read without their digests.
-        "steps" => vec!["steps"],
+        "steps" => vec!["steps", "staleness"],
         table => STORED.into_iter().filter(|stored| *stored == table).collect(),
     };
     Damage { run: run.to_owned(), affects, path: fault.path, message: fault.message }
@@ -285,7 +286,13 @@ pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
         bytes: manifest.files.iter().map(|entry| entry.bytes as i64).sum(),
         summary: manifest.summary.clone(),
         params: manifest.params.clone(),
+        inputs: manifest.inputs.iter().map(|input| (input.name.clone(), input.digest.clone())).collect(),
     }
+}
+
+fn promotion(generation: Generation) -> Promotion {
+    let Generation { generation, blake3, steps, .. } = generation;
+    Promotion { generation, network: blake3, steps }
 }
 
 /// The net that a step produced, or played or searched with.

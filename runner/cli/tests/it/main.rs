@@ -3,6 +3,7 @@
 mod alphabeta_games;
 mod analysis;
 mod bench;
+mod beside;
 mod command_line;
 mod compare;
 mod damage;

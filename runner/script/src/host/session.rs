@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use dc0_analysis::Promotion;
 use dc0_core::arena::rating::PairResult;
 use dc0_core::durable;
 use dc0_core::params::Value;
@@ -59,6 +60,10 @@ pub(super) struct Progress {
     pub(super) generation: u32,
     /// The promoted nets, the oldest first.
     generations: Vec<Network>,
+    /// The nets that became generations, and after how many steps.
+    pub(super) promotions: Vec<Promotion>,
+    /// The number of steps.
+    steps: u32,
     /// All matches.
     matches: Vec<MatchResult>,
     /// Leagues that were drawn.
@@ -157,6 +162,13 @@ impl Session {
     }
 }
 
+impl Progress {
+    fn add_promotion(&mut self, generation: u32, network: &Network) {
+        let network = network.0.digest.clone();
+        self.promotions.push(Promotion { generation, network, steps: Some(self.steps) });
+    }
+}
+
 impl RunHandle {
     pub(super) fn new(host: Arc<dyn Host>, info: RunInfo) -> Self {
         Self(Arc::new(OpenRun { host, info, progress: Mutex::default(), pending: Mutex::default() }))
@@ -198,6 +210,7 @@ impl OpenRun {
 
     /// Records the result of a step.
     pub(super) fn record(&self, result: &StepResult) {
+        self.progress().steps += 1;
         match result {
             StepResult::Network(network) => {
                 if network.0.summary.member("loss").is_some() {
@@ -205,7 +218,10 @@ impl OpenRun {
                 }
                 let mut progress = self.progress();
                 progress.networks.push(network.clone());
-                progress.best.get_or_insert_with(|| network.clone());
+                if progress.best.is_none() {
+                    progress.best = Some(network.clone());
+                    progress.add_promotion(0, network);
+                }
             }
             StepResult::Games(games) => {
                 // Imported games are no iteration of the loop that the table shows.
@@ -228,6 +244,7 @@ impl OpenRun {
         progress.generation = generation;
         progress.best = Some(network.clone());
         progress.generations.push(network.clone());
+        progress.add_promotion(generation, network);
         drop(progress);
         self.update_table(|table| table.promoted(generation));
     }

@@ -12,8 +12,8 @@ use dc0_steps::handles::{Analysis, Games, Network, Player, Window};
 use dc0_steps::kinds::{Arena, KINDS, SelfPlay};
 use dc0_steps::step::{Argument, ArgumentKind, Call as StepCall, Kind, KindOf, StepResult};
 
-use super::{coming, ownership};
 use super::session::RunHandle;
+use super::{coming, ownership};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::messages::with_article;

@@ -136,6 +136,7 @@ fn query_run(
         costs: Provenance::new(),
         // Times are left out: they differ when the script is run again.
         steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
+        promotions: run.0.progress().promotions.clone(),
         about: None,
     };
     let database = Database::within(&sessions.of(&source.folder), vec![source]);

@@ -40,7 +40,8 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     };
     let under_way: Vec<(&StartedStep, Option<StepStatus>)> =
         progress.under_way.iter().map(|begun| (begun, standing_of(begun))).collect();
-    let latest = under_way.iter().filter_map(|(_, standing)| standing.as_ref()).max_by_key(|it| it.at.clone());
+    let latest =
+        under_way.iter().filter_map(|(_, standing)| standing.as_ref()).max_by_key(|it| it.at.clone());
     let lock = library.own(run.folder.lock());
     let worker = lock.as_deref().map_or(Worker::None, |path| locks.holder(path));
     let state = state(progress, is_running(&worker, latest));
