@@ -271,7 +271,12 @@ fn games_by_workers_beside_a_training_have_the_bytes_of_one_machine_in_order() {
     // Long enough to be in the middle of both at the kill.
     let more = ["--set", "updates=150", "--set", "games=40"];
     let local = tempfile::tempdir().expect("temporary folder");
-    succeed(dc0_run(OVERLAP, local.path()).args(FIXED).args(more).args(["--lanes", "2", "--set", "overlap=false"]));
+    succeed(dc0_run(OVERLAP, local.path()).args(FIXED).args(more).args([
+        "--lanes",
+        "2",
+        "--set",
+        "overlap=false",
+    ]));
     let expected = overlap_digests(local.path());
     assert!(expected.len() > 50, "{expected:?}");
     let mut broker = Broker::start();

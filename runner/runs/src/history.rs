@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_beside_each_other_are_under_way_until_each_has_finished() {
+    fn steps_beside_each_other_run_until_each_has_finished() {
         let under_way = |journal: &str| -> Vec<String> {
             progress(journal).under_way.into_iter().map(|started| started.step).collect()
         };

@@ -77,11 +77,11 @@ impl Meter {
         self.watch.elapsed().as_secs_f64()
     }
 
-    /// Seconds that the script has waited for the step.
-    pub(super) fn waited(&self) -> f64 {
+    /// Of the step's seconds so far, those that the script has waited for it.
+    pub(super) fn waited(&self, secs: f64) -> f64 {
         match &self.awaited {
-            None => self.secs(),
-            Some(awaited) => awaited.get().map_or(0.0, |since| (self.secs() - since).max(0.0)),
+            None => secs,
+            Some(awaited) => awaited.get().map_or(0.0, |since| (secs - since).max(0.0)),
         }
     }
 
@@ -157,10 +157,11 @@ impl Meter {
 
     /// Records the cost so far in the journal. A failure is only logged: it must not stop the work.
     pub(super) fn note(&self) {
+        let secs = self.secs();
         let details = [
             ("step", json!(self.step)),
-            ("secs", json!(self.secs())),
-            ("waited", json!(self.waited())),
+            ("secs", json!(secs)),
+            ("waited", json!(self.waited(secs))),
             ("costs", json!(self.figures())),
         ];
         let recorded = self

@@ -481,11 +481,12 @@ impl Run {
 }
 
 fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static str, serde_json::Value); 5] {
-    let (secs, waited, costs) = (json!(meter.secs()), json!(meter.waited()), json!(meter.figures()));
+    let secs = meter.secs();
+    let (waited, costs) = (json!(meter.waited(secs)), json!(meter.figures()));
     [
         ("step", json!(identity.short())),
         ("kind", json!(call.kind)),
-        ("secs", secs),
+        ("secs", json!(secs)),
         ("waited", waited),
         ("costs", costs),
     ]

@@ -9,6 +9,7 @@ mod networks;
 mod no_run;
 mod output;
 mod ownership;
+mod pending;
 mod players;
 mod rating;
 mod run;

@@ -45,16 +45,23 @@ fn in_order(options: &[&str]) -> Vec<(String, String)> {
     results(&experiment)
 }
 
-/// Waits for something that takes a moment.
-fn wait_for(what: &str, child: &mut Child, mut is_so: impl FnMut() -> bool) {
+/// Waits for something that takes a moment; returns false if the program ends before.
+fn is_reached(what: &str, child: &mut Child, mut is_so: impl FnMut() -> bool) -> bool {
     for _ in 0..30_000 {
         if is_so() {
-            return;
+            return true;
         }
-        assert!(child.try_wait().expect("looks").is_none(), "the program ended before {what}");
+        if child.try_wait().expect("looks").is_some() {
+            return false;
+        }
         sleep(Duration::from_millis(4));
     }
     panic!("waited two minutes for {what}");
+}
+
+/// As [`is_reached`]; a program that ends before is an error.
+fn wait_for(what: &str, child: &mut Child, is_so: impl FnMut() -> bool) {
+    assert!(is_reached(what, child, is_so), "the program ended before {what}");
 }
 
 /// The names of the files below a folder of the run; none if it is not there.
@@ -66,6 +73,12 @@ fn names(experiment: &Experiment, folder: &str) -> Vec<String> {
 /// Whether a step of this kind with this position is finished.
 fn is_finished(experiment: &Experiment, step: &str) -> bool {
     names(experiment, "steps").iter().any(|name| name.starts_with(step))
+}
+
+/// The stored shards of an iteration.
+fn shards(experiment: &Experiment, iteration: &str) -> usize {
+    let names = names(experiment, &format!("games/iteration={iteration}"));
+    names.iter().filter(|name| Path::new(name).extension() == Some("parquet".as_ref())).count()
 }
 
 /// The work files whose names begin like this, of unfinished steps.
@@ -107,11 +120,17 @@ fn games_beside_other_steps_have_the_bytes_of_games_in_order() {
 #[track_caller]
 fn check_kill(options: &[&str], what: &str, is_so: impl Fn(&Experiment) -> bool) {
     let expected = in_order(options);
-    let experiment = Experiment::new(BESIDE);
-    let mut child = experiment.start(&[&FIXED, options].concat());
-    wait_for(what, &mut child, || is_so(&experiment));
-    child.kill().expect("kills");
-    child.wait().expect("ends");
+    // On a busy machine, the moment may pass unseen.
+    let attempt = || {
+        let experiment = Experiment::new(BESIDE);
+        let mut child = experiment.start(&[&FIXED, options].concat());
+        let is_reached = is_reached(what, &mut child, || is_so(&experiment));
+        child.kill().expect("kills");
+        child.wait().expect("ends");
+        is_reached.then_some(experiment)
+    };
+    let experiment =
+        (0..5).find_map(|_| attempt()).unwrap_or_else(|| panic!("the program ended before {what}"));
     let ended = experiment.run(options);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(results(&experiment), expected, "after a kill {what}");
@@ -127,7 +146,7 @@ fn a_kill_while_games_and_a_training_go_on_changes_nothing() {
 #[test]
 fn a_kill_between_the_end_of_the_games_and_the_wait_for_them_changes_nothing() {
     // The games are long over when the training ends.
-    let options = ["--set", "updates=3000", "--set", "games=8"];
+    let options = ["--set", "updates=1200", "--set", "games=8"];
     let played =
         |experiment: &Experiment| !is_finished(experiment, "0002-train") && work(experiment, "shard-") == 4;
     check_kill(&options, "the games are played", |experiment| {
@@ -137,7 +156,7 @@ fn a_kill_between_the_end_of_the_games_and_the_wait_for_them_changes_nothing() {
 
 #[test]
 fn a_kill_while_the_script_waits_for_games_changes_nothing() {
-    let options = ["--set", "games=600"];
+    let options = ["--set", "games=120"];
     let waits = |experiment: &Experiment| {
         is_finished(experiment, "0003-arena") && !is_finished(experiment, "0004-self_play")
     };
@@ -150,7 +169,7 @@ fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
     let killed = Experiment::new(BESIDE);
     for attempt in 1.. {
         let mut child = killed.start(&FIXED);
-        sleep(Duration::from_millis(120 + 60 * attempt));
+        sleep(Duration::from_millis(200 + 150 * attempt));
         // Does nothing if the run has finished already.
         let _ = child.kill();
         let ended = ended(child);
@@ -167,7 +186,7 @@ fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_stops_the_games_and_the_step_beside_them() {
-    let options = ["--set", "updates=100000", "--set", "games=600"];
+    let options = ["--set", "updates=1500", "--set", "games=60"];
     let experiment = Experiment::new(BESIDE);
     let mut child = experiment.start(&[&FIXED[..], &options].concat());
     let journal = || fs::read_to_string(experiment.run_folder().join("journal.jsonl")).unwrap_or_default();
@@ -181,12 +200,9 @@ fn an_interrupt_stops_the_games_and_the_step_beside_them() {
     assert_eq!(stopped.code, Some(130), "{}", stopped.stderr);
     // Both say how they ended, and the lock is free: nothing goes on.
     assert_eq!(journal().matches(r#""event":"ended early""#).count(), 2, "{}", journal());
-    let fewer = ["--set", "updates=8", "--set", "games=24"];
-    let resumed = experiment.run(&fewer);
+    let resumed = experiment.run(&options);
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
-    let mut kept = results(&experiment);
-    kept.retain(|(name, _)| !name.starts_with("superseded/"));
-    assert_eq!(kept, in_order(&fewer));
+    assert_eq!(results(&experiment), in_order(&options));
 }
 
 /// A net that plays, and another one that is trained.
@@ -295,16 +311,17 @@ fn a_check_plans_games_beside_other_steps() {
         "{}",
         plan.stdout
     );
-    assert!(plan.stdout.contains("9 steps"), "{}", plan.stdout);
+    assert!(plan.stdout.contains("8 steps"), "{}", plan.stdout);
     assert!(!experiment.run_folder().exists());
     // A run that was killed has a part of the games done.
-    let mut child = experiment.start(&[&FIXED[..], &["--set", "games=600"]].concat());
+    let mut child = experiment.start(&[&FIXED[..], &["--lanes", "2", "--set", "games=120"]].concat());
     wait_for("a shard beside the training", &mut child, || {
-        is_finished(&experiment, "0001") && work(&experiment, "shard-") > 0
+        // Each lane is at one of them at most; the others are recorded.
+        shards(&experiment, "0001") > 8
     });
     child.kill().expect("kills");
     child.wait().expect("ends");
-    let plan = experiment.run(&["--check", "--set", "games=600"]).stdout;
+    let plan = experiment.run(&["--check", "--set", "games=120"]).stdout;
     assert!(plan.contains("beside the 2 steps before it ("), "{plan}");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A script can read nothing of them before it waits for them, so it cannot depend on which step ends first.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rhai::{Engine, NativeCallContext};
 
@@ -12,35 +12,19 @@ use dc0_steps::handles::{Fields, Games};
 use dc0_steps::host::HostError;
 use dc0_steps::step::{Call as StepCall, StepResult};
 
+use super::pending::{Pending, SharedState, State};
 use super::session::{OpenRun, RunHandle};
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
-use crate::location::ScriptLocation;
 
 /// Games that are played while the script goes on.
 #[derive(Clone)]
 pub(super) struct ComingGames {
     run: RunHandle,
+    /// The number that they will have.
+    iteration: usize,
     /// The games once the script has waited for them.
-    state: Arc<Mutex<State>>,
-}
-
-enum State {
-    Playing,
-    Played(Games),
-    Failed,
-}
-
-/// The step behind games for which the script has not waited yet.
-pub(super) struct Pending {
-    step: Arc<dyn StepCall>,
-    /// Where the script has started it.
-    location: ScriptLocation,
-    state: Arc<Mutex<State>>,
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    state: SharedState,
 }
 
 pub(super) fn register(engine: &mut Engine) {
@@ -63,19 +47,20 @@ pub(super) fn check(call: &Call<'_>, run: &RunHandle, step: &dyn StepCall) -> An
 /// Starts the games of a step.
 pub(super) fn start(call: &Call<'_>, run: &RunHandle, step: Arc<dyn StepCall>) -> Answer<ComingGames> {
     call.run(run.0.host.start(Arc::clone(&step)))?;
-    let state = Arc::new(Mutex::new(State::Playing));
-    *run.0.pending() = Some(Pending { step, location: call.location(), state: Arc::clone(&state) });
-    Ok(ComingGames { run: run.clone(), state })
+    let state = SharedState::new();
+    *run.0.pending() = Some(Pending { step, location: call.location(), state: state.clone() });
+    let iteration = run.0.progress().iterations.len();
+    Ok(ComingGames { run: run.clone(), iteration, state })
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 fn wait(context: NativeCallContext<'_>, coming: ComingGames) -> Answer<Games> {
     let call = Call::new("wait", &context);
     // Only those that are being played are pending.
-    if matches!(&*lock(&coming.state), State::Playing) {
+    if matches!(&*coming.state.lock(), State::Playing) {
         call.run(coming.run.0.await_pending())?;
     }
-    match &*lock(&coming.state) {
+    match &*coming.state.lock() {
         State::Played(games) => Ok(games.clone()),
         State::Playing | State::Failed => {
             Err(call.misuse("these games were not played to their end; start them again"))
@@ -87,12 +72,12 @@ impl OpenRun {
     /// Waits for the games that are being played, if there are any. They become an iteration of the run here.
     fn await_pending(&self) -> Result<(), HostError> {
         let Some(Pending { step, state, .. }) = self.pending().take() else { return Ok(()) };
-        *lock(&state) = State::Failed;
+        *state.lock() = State::Failed;
         let result = self.host.wait()?;
         self.add_spent(step.spent(result.summary()));
         self.record(&result);
         if let StepResult::Games(games) = result {
-            *lock(&state) = State::Played(games);
+            *state.lock() = State::Played(games);
         }
         Ok(())
     }
@@ -111,6 +96,10 @@ impl Fields for ComingGames {
     const KIND: &'static str = "ComingGames";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        vec![("run".to_owned(), Value::Text(self.run.0.info.name.clone()))]
+        let fields = [
+            ("run", Value::Text(self.run.0.info.name.clone())),
+            ("iteration", Value::Int(self.iteration as i64)),
+        ];
+        fields.map(|(name, value)| (name.to_owned(), value)).into()
     }
 }

@@ -10,7 +10,7 @@ use dc0_core::params::Value;
 use dc0_core::store::StoreError;
 use rhai::EvalAltResult;
 
-use super::coming::Pending;
+use super::pending::Pending;
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
 use crate::names::Names;
