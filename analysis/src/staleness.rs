@@ -121,8 +121,8 @@ impl Nets {
             generation: before()
                 .filter(|promoted| is_player(&promoted.network))
                 .map(|promoted| promoted.generation)
-                .last(),
-            newest: before().map(|promoted| promoted.generation).last(),
+                .next_back(),
+            newest: before().map(|promoted| promoted.generation).next_back(),
             updates_behind: start
                 .zip(updates(player.map(String::as_str)))
                 .map(|(start, played)| start - played),
