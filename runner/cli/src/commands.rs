@@ -13,6 +13,7 @@ mod players;
 mod puzzles;
 mod rate;
 mod sql;
+mod sweep_array;
 
 use dc0_process::command::{Entry, entry};
 
@@ -41,6 +42,9 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<dc0_engine::explain::ExplainArgs>(),
     entry::<dc0_web::serve::ServeArgs>(),
     entry::<sql::SqlArgs>(),
+    entry::<sweep_array::SweepSlurmArgs>(),
+    entry::<sweep_array::SweepHqArgs>(),
+    entry::<sweep_array::SweepTrialArgs>(),
     entry::<dc0_fleet::WorkerArgs>(),
     entry::<dc0_fleet::FleetArgs>(),
 ];

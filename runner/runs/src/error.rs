@@ -168,6 +168,40 @@ pub enum RunError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Trials of a sweep cannot run by themselves.
+    #[error("the trials of {sweep} depend on each other: {what}")]
+    Dependent {
+        /// The sweep.
+        sweep: String,
+        /// What depends on what, and what to do.
+        what: String,
+    },
+    /// A trial's point is not chosen yet.
+    #[error("the sweep {} has no trial {trial} yet; `dc0-run sweep-slurm` and `dc0-run sweep-hq` choose the points of all trials first", .folder.display())]
+    NoPoints {
+        /// The sweep.
+        folder: PathBuf,
+        /// The trial.
+        trial: u32,
+    },
+    /// The points were chosen by another script, or with other parameters.
+    #[error("the script or its parameters have changed since the points of {} were chosen; give the command again that chose them", .folder.display())]
+    PointsChanged {
+        /// The sweep.
+        folder: PathBuf,
+    },
+    /// Processes of their own run trials of a sweep.
+    #[error("trials of {} are being run by processes of their own, or it is being read; wait until they have ended, or stop them", .folder.display())]
+    TrialsRunning {
+        /// The sweep.
+        folder: PathBuf,
+    },
+    /// A script does more than its sweep, of which this process only does a part.
+    #[error("only the sweep of this script can be done in parts, and it opens a run before; open no run before the sweep")]
+    OnlySweeps,
+    /// A part of a sweep is to be done, and the script has none.
+    #[error("this script has no sweep; give its command without `sweep-slurm`, `sweep-hq` or `--trial`")]
+    WithoutSweep,
     /// A bookkeeping file of the run is damaged.
     #[error("{} is damaged: {cause}; {remedy}", .path.display())]
     Damaged {
@@ -338,8 +372,13 @@ impl Fault for RunError {
             | Self::ForkEarly { .. }
             | Self::ForkUnfinished { .. }
             | Self::ForkMixed { .. }
+            | Self::Dependent { .. }
+            | Self::NoPoints { .. }
+            | Self::PointsChanged { .. }
+            | Self::OnlySweeps
+            | Self::WithoutSweep
             | Self::OtherEnvironment { .. } => Exit::BadInput,
-            Self::Locked { .. } => Exit::Failed,
+            Self::Locked { .. } | Self::TrialsRunning { .. } => Exit::Failed,
             Self::Newer { .. }
             | Self::Older { .. }
             | Self::Damaged { .. }

@@ -116,6 +116,21 @@ impl Folder {
         self.root.join("trials")
     }
 
+    /// The folder of what belongs to jobs that run trials by themselves.
+    pub fn array(&self) -> PathBuf {
+        self.root.join("array")
+    }
+
+    /// The folder of a sweep's trial that runs by itself: its lock, its journal and its log.
+    pub fn lone_trial(&self, trial: u32) -> Self {
+        Self { root: self.array().join(format!("{trial:04}")) }
+    }
+
+    /// The journal of a trial that runs by itself.
+    pub fn lone_journal(&self) -> PathBuf {
+        self.root.join("events.jsonl")
+    }
+
     /// The run's journal.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal.jsonl")

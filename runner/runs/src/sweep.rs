@@ -3,6 +3,7 @@
 //! Everything here is plain data and pure functions, except [`folder`], which writes the journal. The next action of a sweep
 //! depends on its journal alone ([`schedule`]), so it resumes after a kill as if nothing had happened.
 
+pub mod alone;
 pub mod board;
 pub mod devices;
 pub mod events;

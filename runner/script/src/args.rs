@@ -9,9 +9,10 @@ use log::LevelFilter;
 use dc0_backend::Backend;
 use dc0_fleet::{BrokerArgs, WorkerKinds};
 use dc0_runs::overrides::Override;
+use dc0_runs::sweep::alone::SweepPart;
 
 /// How a script is run.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ScriptArgs {
     /// The script to run; the same command continues an interrupted run.
     #[arg(value_name = "SCRIPT.rhai", required = true)]
@@ -28,6 +29,13 @@ pub struct ScriptArgs {
     /// Whether the script's own help is asked for. Set by `help`, since clap's own help knows nothing of scripts.
     #[arg(skip)]
     pub help: bool,
+    /// Run only this trial of the script's sweep, by itself, beside other processes that run other trials (may be repeated). Their points
+    /// must have been chosen, as `sweep-slurm` and `sweep-hq` do; the script's command without `--trial` collects the results.
+    #[arg(long = "trial", value_name = "N", conflicts_with_all = ["check", "parameters"])]
+    pub trials: Vec<u32>,
+    /// The part of the script's sweep that is done, if a command decides that.
+    #[arg(skip)]
+    pub part: SweepPart,
     /// The script's text, if a command has written it and there is no file.
     #[arg(skip)]
     pub text: Option<String>,

@@ -34,7 +34,7 @@ use session::RunHandle;
 pub use no_run::LoadedNetwork;
 pub use rating::RateParams;
 pub use session::Session;
-pub use sweeps::OWN_NAMES as TRIAL_NAMES;
+pub use sweeps::{OWN_NAMES as TRIAL_NAMES, PartDone};
 pub use usages::usages;
 
 /// Registers all functions and the types of their values.

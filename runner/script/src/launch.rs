@@ -25,6 +25,7 @@ use dc0_runs::ScriptRecord;
 use dc0_runs::declared::{Declaration, Declared};
 use dc0_runs::overrides::{Override, read_file};
 use dc0_runs::sources::Sources;
+use dc0_runs::sweep::alone::SweepPart;
 use dc0_steps::check::Planner;
 use dc0_steps::host::Host;
 use dc0_steps::{Assumption, RunOptions, Runner};
@@ -63,7 +64,7 @@ fn shown(argument: &str) -> String {
 }
 
 /// An argument of a command line, quoted for a shell.
-fn quoted(argument: &str) -> String {
+pub fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.to_owned();
@@ -92,8 +93,10 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     }
     let declaration = Arc::new(Declaration::new(overrides(args, process)?));
     let host = runner(args, process, script_record(path, &text), &declaration)?.with_imports(sources, path);
-    let script_run = ScriptRun { path, folder: None, text: &text, host: Arc::new(host), declaration };
+    let (host, text) = (Arc::new(host), text.as_str());
+    let script_run = ScriptRun { path, folder: None, text, host: Arc::<Runner>::clone(&host), declaration };
     let table = script_run.run(surroundings(process, sources, args))?;
+    host.check_part().map_err(|error| Failure::from(&error))?;
     if let Some(table) = table {
         process.console.result(&table.to_string());
     }
@@ -173,6 +176,7 @@ fn run_options(args: &ScriptArgs) -> RunOptions {
         threads: args.run.threads,
         lanes: args.run.lanes,
         fleet: None,
+        part: if args.trials.is_empty() { args.part.clone() } else { SweepPart::Trials(args.trials.clone()) },
         starts_programs: true,
     }
 }

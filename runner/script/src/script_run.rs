@@ -8,7 +8,7 @@ use rhai::{AST, Engine, Scope};
 use crate::compile::compile;
 use crate::engine::{EngineHooks, engine};
 use crate::failure::Failure;
-use crate::host::{self, Session};
+use crate::host::{self, PartDone, Session};
 use crate::jail::Jail;
 use crate::limits::STACK_BYTES;
 use crate::names::Names;
@@ -70,6 +70,7 @@ fn evaluate(engine: &Engine, names: &Names, source: &str, script: &AST) -> Resul
     });
     match ran {
         Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) if PartDone::is_it(&error) => Ok(()),
         Ok(Ok(Err(error))) => Err(report::from_rhai(&error, source, names)),
         // The panic's own message is on the terminal already.
         Ok(Err(_)) => Err(Failure::new(

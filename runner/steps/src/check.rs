@@ -20,7 +20,6 @@ use dc0_core::params::Value;
 use dc0_core::trainer::useful_threads;
 use dc0_process::resources::available_memory;
 use dc0_runs::declared::Declaration;
-use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Manifest, Record};
@@ -30,7 +29,7 @@ use crate::datasets;
 use crate::error::StepError;
 use crate::estimate::{Estimate, Work};
 use crate::handles::{Network, Window};
-use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, OpenSweep, RunInfo};
 use crate::inspection;
 use crate::memory::Machine;
 use crate::runner::RunOptions;
@@ -400,10 +399,10 @@ impl Host for Planner {
         &self,
         call_params: &CallParams<SweepParams>,
         script: &str,
-    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+    ) -> Result<OpenSweep, HostError> {
         self.recorder.begin_sweep();
         let (sweep, events) = sweep::open(self, call_params, script)?;
-        Ok((Arc::new(sweep), events))
+        Ok(OpenSweep::Whole((Arc::new(sweep), events)))
     }
 }
 

@@ -279,12 +279,29 @@ pub trait Host: Send + Sync {
     /// Closes the run; later calls fail.
     fn close(&self);
 
-    /// Opens a sweep and returns its past events; `script` is a digest of everything that determines what its trials do.
-    fn sweep(
-        &self,
-        call_params: &CallParams<SweepParams>,
-        script: &str,
-    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
+    /// Opens a sweep; `script` is a digest of everything that determines what its trials do.
+    fn sweep(&self, call_params: &CallParams<SweepParams>, script: &str) -> Result<OpenSweep, HostError>;
+}
+
+/// A sweep with its past events.
+pub type SweepWithEvents = (Arc<dyn SweepHost>, Vec<Event>);
+
+/// What a process does of a sweep.
+pub enum OpenSweep {
+    /// All of it.
+    Whole(SweepWithEvents),
+    /// Nothing more: its points are chosen.
+    Chosen,
+    /// Some trials, each by itself, opened when its turn comes.
+    Trials(Vec<LoneTurn>),
+}
+
+/// A trial that runs by itself.
+pub struct LoneTurn {
+    /// Its number.
+    pub trial: u32,
+    /// Opens it, with the past events of the sweep and its own.
+    pub open: Box<dyn FnOnce() -> Result<SweepWithEvents, HostError>>,
 }
 
 /// Stores a sweep, and opens the runs of its trials.

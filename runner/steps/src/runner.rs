@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::network::torch::{Precision, runtime};
@@ -18,6 +19,7 @@ use dc0_process::interrupt::Interrupt;
 use dc0_process::logging::LogFile;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
+use dc0_runs::sweep::alone::SweepPart;
 use dc0_runs::sweep::devices::{DeviceLease, Devices};
 use dc0_runs::sweep::space::Point;
 use dc0_runs::{
@@ -44,6 +46,8 @@ pub struct RunOptions {
     pub lanes: Option<u32>,
     /// The workers that do shards; `None` to do them in this process.
     pub fleet: Option<Arc<dyn Fleet>>,
+    /// The part of a sweep that this process does.
+    pub part: SweepPart,
     /// Whether a plan starts the programs that are to play, to learn their names and to check their options. Editors plan at every
     /// change, so theirs do not.
     pub starts_programs: bool,
@@ -71,6 +75,8 @@ pub struct Runner {
     /// The trial that the run belongs to.
     trial: Option<TrialContext>,
     pub(super) open: Mutex<Option<Open>>,
+    /// Whether the script has called `sweep`.
+    pub(super) has_swept: AtomicBool,
 }
 
 /// How an existing run is redone elsewhere.
@@ -119,7 +125,14 @@ impl Runner {
             reuse_sources,
             trial,
             open,
+            has_swept: AtomicBool::new(false),
         }
+    }
+
+    /// An error if this process was to do a part of a sweep, and the script has none.
+    pub fn check_part(&self) -> Result<(), RunError> {
+        let is_missing = !self.options.part.is_whole() && !self.has_swept.load(Ordering::Relaxed);
+        if is_missing { Err(RunError::WithoutSweep) } else { Ok(()) }
     }
 
     /// Sets the sources from which the imports of the script `name` are stored with the run.
@@ -156,6 +169,7 @@ impl Runner {
             reuse_sources: Arc::clone(reuse_sources),
             trial: Some(trial),
             open: Mutex::new(None),
+            has_swept: AtomicBool::new(false),
         }
     }
 
@@ -234,6 +248,9 @@ impl Runner {
         gives_seed: bool,
         fork: Option<((&str, u32), Option<Prefix>)>,
     ) -> Result<RunInfo, HostError> {
+        if self.trial.is_none() && !self.options.part.is_whole() {
+            return Err(RunError::OnlySweeps.into());
+        }
         let (fork, prefix) = fork.unzip();
         let lease = self.devices().map(|devices| devices.lease());
         let device = lease.as_ref().map_or(self.options.device.as_deref(), |lease| Some(lease.names()));

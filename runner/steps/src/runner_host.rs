@@ -1,6 +1,7 @@
 //! [`Host`] for [`Runner`]: what scripts call, done in the open run.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_core::event::Observer;
@@ -9,14 +10,13 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params::Value;
 use dc0_process::interrupt::Interrupt;
-use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::{Folder, ForkSource, Manifest, Prefix};
 
 use crate::datasets;
 use crate::error::StepError;
 use crate::handles::{Network, Window};
-use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, OpenSweep, RunInfo};
 use crate::inspection::inspect_network;
 use crate::lines;
 use crate::runner::Runner;
@@ -165,12 +165,8 @@ impl Host for Runner {
         drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    fn sweep(
-        &self,
-        call_params: &CallParams<SweepParams>,
-        script: &str,
-    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, call_params, script)?;
-        Ok((Arc::new(sweep), events))
+    fn sweep(&self, call_params: &CallParams<SweepParams>, script: &str) -> Result<OpenSweep, HostError> {
+        self.has_swept.store(true, Ordering::Relaxed);
+        sweep::open(self, call_params, script)
     }
 }

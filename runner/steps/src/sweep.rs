@@ -4,23 +4,36 @@ use std::sync::Arc;
 
 use super::StepError;
 use super::runner::{RunOptions, Runner, TrialContext};
-use crate::host::{CallParams, Host, HostError, SweepHost};
+use crate::host::{CallParams, Host, HostError, LoneTurn, OpenSweep, SweepHost};
 use dc0_backend::{BackendError, cores};
 use dc0_core::store::verify_wide;
 use dc0_process::console::Console;
 use dc0_process::format::counted;
+use dc0_runs::sweep::alone::{self, Chosen, LoneTrial, SweepPart};
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::devices::Devices;
 use dc0_runs::sweep::events::{Event, Replicate};
 use dc0_runs::sweep::folder::{SweepFolder, SweepRecord};
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::space::Point;
+use dc0_runs::sweep::trials::Trials;
 use dc0_runs::sweep::{opening, table};
-use dc0_runs::{ReuseSources, RunError};
+use dc0_runs::{Folder, ReuseSources, RunError};
 
 /// An open sweep.
-pub(super) struct Sweep {
+struct Sweep {
     folder: SweepFolder,
+    runs: TrialRuns,
+}
+
+/// A trial that runs by itself.
+struct LoneSweep {
+    trial: LoneTrial,
+    runs: Arc<TrialRuns>,
+}
+
+/// Opens the runs of trials.
+struct TrialRuns {
     /// Runs whose finished steps are shared: those of this sweep, and those that it names in `from`.
     reuse_sources: Arc<ReuseSources>,
     /// Makes the hosts of trials.
@@ -29,50 +42,120 @@ pub(super) struct Sweep {
     console: Arc<Console>,
 }
 
-/// Opens a sweep, or creates it; `script` is a digest of everything that determines what its trials do.
+/// Opens the part of a sweep that this process does, or creates it; `script` is a digest of everything that determines what its
+/// trials do.
 pub(super) fn open(
     runner: &Runner,
     call_params: &CallParams<SweepParams>,
     script: &str,
-) -> Result<(Sweep, Vec<Event>), HostError> {
+) -> Result<OpenSweep, HostError> {
     let (params, options) = (&call_params.params, &runner.options);
-    let devices = devices(options, params.parallel)?;
     let (now, is_given) = record(options, &runner.script.file, call_params);
+    if let SweepPart::Trials(trials) = &options.part {
+        let sweep = Folder::of_run(&options.parent, &params.name)?;
+        let runs = Arc::new(TrialRuns::new(runner, params, &sweep, 1)?);
+        let opened = alone::opened(params, script);
+        let open = |trial| {
+            let (runs, opened, sweep) = (Arc::clone(&runs), opened.clone(), sweep.clone());
+            let (parent, now, log_file) = (options.parent.clone(), now.clone(), runner.log_file.clone());
+            let open = move || {
+                let (record, events) = SweepFolder::peek(&parent, &now, is_given)?;
+                let no_points = || RunError::NoPoints { folder: sweep.root().to_owned(), trial };
+                let record = record.ok_or_else(no_points)?;
+                let (trial, events) = LoneTrial::take(&sweep, record, events, &opened, trial)?;
+                let log = trial.log();
+                log_file.attach(&log).map_err(RunError::io("open", &log))?;
+                let host: Arc<dyn SweepHost> = Arc::new(LoneSweep { trial, runs });
+                Ok((host, events))
+            };
+            LoneTurn { trial, open: Box::new(open) }
+        };
+        return Ok(OpenSweep::Trials(trials.iter().copied().map(open).collect()));
+    }
     let (folder, mut events) = SweepFolder::open(&options.parent, &now, is_given)?;
+    let collected = alone::collect(&folder, &mut events)?;
     for event in opening::new_events(params, script, &events) {
         folder.note(&event)?;
         events.push(event);
     }
     let log = folder.root().join("run.log");
     runner.log_file.attach(&log).map_err(RunError::io("open", &log))?;
-    let reuse_sources = Arc::new(ReuseSources::default());
-    for name in &params.from {
-        SweepFolder::runs_named(&options.parent, name)?.into_iter().for_each(|run| reuse_sources.add(run));
-    }
-    if folder.trials().is_dir() {
-        SweepFolder::runs(&options.parent, &params.name)?.into_iter().for_each(|run| reuse_sources.add(run));
-    }
-    let console = Arc::clone(&runner.console);
     if let Some(fault) = table_fault(&folder, &events) {
         log::warn!("{fault}; it is written again from trials.jsonl");
     }
     let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
+    let ran = match collected {
+        0 => String::new(),
+        trials => format!(", {} run by themselves since", counted(trials, "trial")),
+    };
     let root = folder.root().display();
-    console.note(&format!(
-        "sweep {root}: {} of {}, {begun} begun before",
+    runner.console.note(&format!(
+        "sweep {root}: {} of {}, {begun} begun before{ran}",
         counted(params.trials as usize, "trial"),
         counted(params.replicates as usize, "run")
     ));
-    let options = RunOptions {
-        parent: folder.trials(),
-        seed: None,
-        threads: Some(folder.record().threads),
-        lanes: options.lanes.or_else(|| is_on_cpu(options).then(|| share_of_cores(params.parallel))),
-        ..options.clone()
-    };
-    let trial = TrialContext { label: String::new(), point: Point::new(), devices };
-    let base = runner.for_trial(options.clone(), &reuse_sources, trial);
-    Ok((Sweep { folder, reuse_sources, base, options, console }, events))
+    if let SweepPart::Points { chosen, .. } = &options.part {
+        let mut trials = Trials::from_events(&events);
+        for event in alone::points(params, folder.record().seed, &trials)? {
+            folder.note(&event)?;
+            trials.apply(&event);
+        }
+        let (folder, name) = (folder.root().to_owned(), params.name.clone());
+        let left = alone::left(params, &trials);
+        chosen.get_or_init(|| Chosen { folder, name, left, all: trials.len() });
+        return Ok(OpenSweep::Chosen);
+    }
+    let runs = TrialRuns::new(runner, params, &Folder::at(folder.root()), params.parallel)?;
+    Ok(OpenSweep::Whole((Arc::new(Sweep { folder, runs }), events)))
+}
+
+impl TrialRuns {
+    /// For trials of which so many run in this process at a time.
+    fn new(runner: &Runner, params: &SweepParams, sweep: &Folder, parallel: u32) -> Result<Self, HostError> {
+        let options = &runner.options;
+        let devices = devices(options, parallel)?;
+        let reuse_sources = Arc::new(ReuseSources::default());
+        for name in &params.from {
+            SweepFolder::runs_named(&options.parent, name)?
+                .into_iter()
+                .for_each(|run| reuse_sources.add(run));
+        }
+        if sweep.trials().is_dir() {
+            SweepFolder::runs(&options.parent, &params.name)?
+                .into_iter()
+                .for_each(|run| reuse_sources.add(run));
+        }
+        let options = RunOptions {
+            parent: sweep.trials(),
+            seed: None,
+            lanes: options.lanes.or_else(|| is_on_cpu(options).then(|| share_of_cores(parallel))),
+            part: SweepPart::Whole,
+            ..options.clone()
+        };
+        let trial = TrialContext { label: String::new(), point: Point::new(), devices };
+        let base = runner.for_trial(options.clone(), &reuse_sources, trial);
+        Ok(Self { reuse_sources, base, options, console: Arc::clone(&runner.console) })
+    }
+
+    /// The host of a replicate of a sweep.
+    fn replicate(
+        &self,
+        sweep: &Folder,
+        record: &SweepRecord,
+        id: Replicate,
+        point: &Point,
+    ) -> Result<Arc<dyn Host>, HostError> {
+        self.reuse_sources.add(Folder::of_run(&sweep.trials(), &id.name())?);
+        let (label, point) = (format!("{}  ", id.name()), point.clone());
+        let trial = TrialContext { label, point, devices: self.base.devices() };
+        let options = RunOptions { threads: Some(record.threads), ..self.options.clone() };
+        Ok(Arc::new(self.base.for_trial(options, &self.reuse_sources, trial)))
+    }
+
+    fn print(&self, line: &str) {
+        self.console.note(line);
+        log::info!("{line}");
+    }
 }
 
 /// What is wrong with the table of trials, which the sweep writes again. It is written when the first trial has ended.
@@ -109,7 +192,10 @@ pub(crate) fn record(
     call_params: &CallParams<SweepParams>,
 ) -> (SweepRecord, (bool, bool)) {
     let params = &call_params.params;
-    let threads = options.threads.unwrap_or_else(|| share_of_cores(params.parallel));
+    let threads = options.threads.unwrap_or_else(|| match options.part {
+        SweepPart::Points { threads, .. } => threads,
+        SweepPart::Whole | SweepPart::Trials(_) => share_of_cores(params.parallel),
+    });
     let seed = options.seed.unwrap_or(params.seed);
     let now = SweepRecord::new(&params.name, script, params.direction, seed, threads);
     let gives_seed = options.seed.is_some() || call_params.given.member("seed").is_some();
@@ -130,15 +216,11 @@ impl SweepHost for Sweep {
     }
 
     fn replicate(&self, id: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError> {
-        self.reuse_sources.add(self.folder.run_of(id)?);
-        let (label, point) = (format!("{}  ", id.name()), point.clone());
-        let trial = TrialContext { label, point, devices: self.base.devices() };
-        Ok(Arc::new(self.base.for_trial(self.options.clone(), &self.reuse_sources, trial)))
+        self.runs.replicate(&Folder::at(self.folder.root()), self.folder.record(), id, point)
     }
 
     fn print(&self, line: &str) {
-        self.console.note(line);
-        log::info!("{line}");
+        self.runs.print(line);
     }
 
     fn update(&self, board: &Board) -> Result<(), HostError> {
@@ -148,7 +230,38 @@ impl SweepHost for Sweep {
 
     fn finish(&self, board: &Board) -> Result<(), HostError> {
         self.update(board)?;
-        self.console.result(&board.to_string());
+        self.runs.console.result(&board.to_string());
+        Ok(())
+    }
+}
+
+/// The tables of the sweep are left to the process that has all of it.
+impl SweepHost for LoneSweep {
+    fn folder(&self) -> String {
+        self.trial.sweep().root().display().to_string()
+    }
+
+    fn seed(&self) -> u64 {
+        self.trial.record().seed
+    }
+
+    fn note(&self, event: &Event) -> Result<(), HostError> {
+        Ok(self.trial.note(event)?)
+    }
+
+    fn replicate(&self, id: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError> {
+        self.runs.replicate(self.trial.sweep(), self.trial.record(), id, point)
+    }
+
+    fn print(&self, line: &str) {
+        self.runs.print(line);
+    }
+
+    fn update(&self, _: &Board) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn finish(&self, _: &Board) -> Result<(), HostError> {
         Ok(())
     }
 }

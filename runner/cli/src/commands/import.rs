@@ -11,6 +11,7 @@ use dc0_core::import::{GameFormat, Source, SourceError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_runs::sweep::alone::SweepPart;
 use dc0_runs::{Folder, Record, RunError};
 use dc0_script::args::{RunArgs, ScriptArgs};
 use dc0_steps::kinds::import_sources;
@@ -186,6 +187,8 @@ fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs 
         params: Vec::new(),
         parameters: false,
         help: false,
+        trials: Vec::new(),
+        part: SweepPart::Whole,
         text: Some(script),
         run: RunArgs {
             seed: None,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
+use dc0_runs::sweep::alone::SweepPart;
 use dc0_script::args::{RunArgs, ScriptArgs};
 
 use super::players::{PLAYERS, PlayerOptions, run_name, text};
@@ -87,6 +88,8 @@ pub(super) fn run_written(
         params: Vec::new(),
         parameters: false,
         help: false,
+        trials: Vec::new(),
+        part: SweepPart::Whole,
         text: Some(script.to_owned()),
         run: run.clone(),
     };

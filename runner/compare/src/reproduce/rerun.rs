@@ -13,6 +13,7 @@ use dc0_runs::ScriptSnapshot;
 use dc0_runs::declared::Declaration;
 use dc0_runs::overrides::{Origin, Override};
 use dc0_runs::sources::Sources;
+use dc0_runs::sweep::alone::SweepPart;
 use dc0_script::engine::EngineHooks;
 use dc0_script::launch::Process;
 use dc0_script::limits::MAX_OPERATIONS;
@@ -85,6 +86,7 @@ fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> RunOpt
         threads: Some(stage.environment.threads),
         lanes: args.lanes,
         fleet: None,
+        part: SweepPart::Whole,
         starts_programs: true,
     }
 }

@@ -79,7 +79,7 @@ impl SweepFolder {
             check(&folder, found, now, requested)?;
         }
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
-        let lock = Lock::take(&folder)?;
+        let lock = take(&folder)?;
         if found.is_none() {
             now.write(&folder)?;
         }
@@ -177,6 +177,11 @@ impl SweepFolder {
         Folder::of_run(&self.trials(), &replicate.name())
     }
 
+    /// The journal of a trial that runs by itself.
+    pub(super) fn lone_journal(&self, trial: u32) -> PathBuf {
+        self.folder.lone_trial(trial).lone_journal()
+    }
+
     /// Appends an event to the journal; it is on disk when this returns.
     pub fn note(&self, event: &Event) -> Result<(), RunError> {
         self.lock.check(&self.folder)?;
@@ -192,6 +197,16 @@ pub fn lost_runs(sweep: &Folder, trials: &Trials) -> Vec<PathBuf> {
     });
     let folders = complete.map(|replicate| sweep.trials().join(replicate.name()));
     folders.filter(|folder| !Folder::at(folder).is_run()).collect()
+}
+
+/// Takes the lock of a whole sweep.
+fn take(folder: &Folder) -> Result<Lock, RunError> {
+    let taken = Lock::take(folder);
+    // Its lock names the process that had the whole sweep last.
+    if matches!(taken, Err(RunError::Locked { .. })) && matches!(Lock::hold(folder), Ok(Some(_))) {
+        return Err(RunError::TrialsRunning { folder: folder.root().to_owned() });
+    }
+    taken
 }
 
 fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {

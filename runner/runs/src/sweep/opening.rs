@@ -1,8 +1,7 @@
 //! The events that opening a sweep adds: a pure function of its journal and its parameters, so that `--check` plans exactly what
 //! the sweep will do.
 
-use dc0_core::params::Param;
-
+use super::alone::opened;
 use super::events::Event;
 use super::observation::TrialState;
 use super::params::SweepParams;
@@ -20,7 +19,7 @@ pub fn new_events(params: &SweepParams, script: &str, events: &[Event]) -> Vec<E
         selected.map(|(number, _)| number).collect::<Vec<_>>()
     };
     let mut added = Vec::new();
-    let opened = Event::Opened { params: params.to_value(), script: script.to_owned() };
+    let opened = opened(params, script);
     let last = events.iter().rfind(|event| matches!(event, Event::Opened { .. }));
     if !matches!(last, Some(Event::Opened { script: before, .. }) if before == script) {
         let ended = |state| matches!(state, TrialState::Complete | TrialState::Pruned | TrialState::Paused);

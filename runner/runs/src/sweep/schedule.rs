@@ -96,6 +96,15 @@ impl Schedule<'_> {
         if matters && self.busy.iter().any(is_needed) {
             return Job::Wait;
         }
+        match self.point(trial) {
+            Some(point) => Job::Start { trial, point, until },
+            None => self.idle(),
+        }
+    }
+
+    /// The point of a new trial; `None` if every point has been tried.
+    pub(super) fn point(&self, trial: u32) -> Option<Point> {
+        let visible = self.visible_to(trial);
         let observations: Vec<Observation> = self
             .trials
             .iter()
@@ -103,10 +112,7 @@ impl Schedule<'_> {
             .collect();
         let SweepParams { space, sampler, direction, .. } = self.params;
         let sampler = Sampler { space, params: sampler, direction: *direction, seed: self.seed };
-        match sampler.ask(trial, &observations) {
-            Some(point) => Job::Start { trial, point, until },
-            None => self.idle(),
-        }
+        sampler.ask(trial, &observations)
     }
 
     fn idle(&self) -> Job {
@@ -114,7 +120,7 @@ impl Schedule<'_> {
     }
 
     /// A trial sees the values of trials with smaller numbers than this.
-    fn visible_to(&self, trial: u32) -> u32 {
+    pub(super) fn visible_to(&self, trial: u32) -> u32 {
         (trial + 1).saturating_sub(self.params.parallel)
     }
 

@@ -8,22 +8,23 @@ mod trial;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use rhai::{Dynamic, Engine, FnPtr, ImmutableString, Map, NativeCallContext};
+use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext, Position};
 
 use dc0_core::params::Value;
 
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
+use crate::failure::Failure;
 use crate::limits::STACK_BYTES;
 use dc0_process::exit::Exit;
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::schedule::{Job, Schedule};
-use dc0_runs::sweep::trials::Trials;
+use dc0_runs::sweep::trials::{self, Trials};
 use dc0_steps::handles::Fields;
-use dc0_steps::host::{CallParams, OpenParams, SweepHost};
+use dc0_steps::host::{CallParams, LoneTurn, OpenParams, OpenSweep, SweepHost, SweepWithEvents};
 
 pub use trial::OWN_NAMES;
 use trial::{Ended, Trial, Turn, early_ending, measured, read_trial, report};
@@ -34,6 +35,8 @@ type Context<'a> = NativeCallContext<'a>;
 struct Work {
     params: SweepParams,
     host: Arc<dyn SweepHost>,
+    /// Whether this process runs single trials, and knows nothing of the values of others.
+    is_alone: bool,
     state: Mutex<SweepState>,
     changed: Condvar,
     /// Held while the sweep's tables are written.
@@ -91,16 +94,71 @@ fn sweep(
         )));
     }
     let call_params = CallParams { params: params.clone(), given };
-    let (host, events) = call.run(session.host.sweep(&call_params, &session.script_digest()))?;
-    let state = Mutex::new(SweepState { trials: Trials::from_events(&events), ..SweepState::default() });
-    let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
+    let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
+        OpenSweep::Whole(opened) => opened,
+        OpenSweep::Chosen => return Err(PartDone::error()),
+        OpenSweep::Trials(turns) => {
+            session.in_sweep(|| run_alone(context, session, function, (&params, turns)))?;
+            return Err(PartDone::error());
+        }
+    };
+    let work = Arc::new(Work::new(params, opened, false));
     session.in_sweep(|| work.run(context, session, function))?;
     let board = work.board();
     call.run(work.host.finish(&board))?;
     Ok(FinishedSweep(Arc::new((board, work.host.folder()))))
 }
 
+/// Runs some trials by themselves, one after the other. Fails if one of them has failed, after the others.
+fn run_alone(
+    context: &Context<'_>,
+    session: &Arc<Session>,
+    function: &FnPtr,
+    (params, turns): (&SweepParams, Vec<LoneTurn>),
+) -> Answer<()> {
+    let call = Call::new("sweep", context);
+    let mut failed = Vec::new();
+    for LoneTurn { trial, open } in turns {
+        let work = Arc::new(Work::new(params.clone(), call.run(open())?, true));
+        work.turn(context, session, function, (trial, None))?;
+        let state = work.state();
+        if let Some(because) = state.trials.get(trial).and_then(trials::Trial::because) {
+            failed.push(format!("trial {trial} failed: {because}"));
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Failed, failed.join("; ")).into_rhai(call.location()))
+}
+
+/// Ends a script whose sweep this process does a part of; a script cannot catch it.
+#[derive(Debug, Clone, Copy)]
+pub struct PartDone;
+
+impl PartDone {
+    fn error() -> Box<EvalAltResult> {
+        EvalAltResult::ErrorTerminated(Dynamic::from(Self), Position::NONE).into()
+    }
+
+    /// Whether an error is this end.
+    pub fn is_it(error: &EvalAltResult) -> bool {
+        match error {
+            EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
+            | EvalAltResult::ErrorInModule(_, inner, _) => Self::is_it(inner),
+            EvalAltResult::ErrorTerminated(token, _) => token.is::<Self>(),
+            _ => false,
+        }
+    }
+}
+
 impl Work {
+    fn new(params: SweepParams, (host, events): SweepWithEvents, is_alone: bool) -> Self {
+        let state = SweepState { trials: Trials::from_events(&events), ..SweepState::default() };
+        let (state, changed, updating) = (Mutex::new(state), Condvar::new(), Mutex::default());
+        Self { params, host, is_alone, state, changed, updating }
+    }
+
     fn state(&self) -> MutexGuard<'_, SweepState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -282,7 +340,7 @@ impl Work {
             return Ok((ending, turn.last_report(), None));
         }
         let failure = session.describe(&error, &call.location().source);
-        let is_first = self.board().rows.iter().all(|row| row.result.is_none());
+        let is_first = !self.is_alone && self.board().rows.iter().all(|row| row.result.is_none());
         if is_first || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
             return Err(error);
         }

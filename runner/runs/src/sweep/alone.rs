@@ -1,0 +1,353 @@
+//! Trials that processes of their own run, on this machine or on others, and how their outcomes come into the sweep.
+//!
+//! The points of all trials are chosen first, so that each trial's is in the sweep's journal. A process then runs its trials by
+//! themselves: it holds the sweep's lock together with others, reads the sweep's journal, and writes one for each of its trials. The
+//! next process that opens the whole sweep, alone, adds these journals to the sweep's own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use dc0_core::params::Param;
+use dc0_core::poison::IgnorePoison as _;
+
+use super::events::{Ending, Event, Replicate};
+use super::folder::{SweepFolder, SweepRecord};
+use super::observation::TrialState;
+use super::params::SweepParams;
+use super::pruner::PrunerKind;
+use super::sampler::SamplerKind;
+use super::schedule::Schedule;
+use super::trials::{Progress, Trials};
+use crate::chain::{Appender, Lines};
+use crate::error::{Remedy, RunError};
+use crate::folder::Folder;
+use crate::lock::Lock;
+
+/// The part of a sweep that a process does.
+#[derive(Debug, Clone, Default)]
+pub enum SweepPart {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The points of its trials, which other processes are to run.
+    Points {
+        /// libtorch threads of training in each trial, if the sweep is new and the user gives no number.
+        threads: u32,
+        /// What was chosen.
+        chosen: Arc<OnceLock<Chosen>>,
+    },
+    /// Some trials, whose points are chosen.
+    Trials(Vec<u32>),
+}
+
+/// A sweep whose points are all chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Trials that are not finished.
+    pub left: Vec<u32>,
+    /// All its trials.
+    pub all: usize,
+}
+
+impl SweepPart {
+    /// Whether a process does the whole sweep, and whatever else its script does.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole)
+    }
+}
+
+/// The events that choose the points of all trials still missing; an error if one depends on the values of others.
+pub fn points(params: &SweepParams, seed: u64, trials: &Trials) -> Result<Vec<Event>, RunError> {
+    let depends = |what: String| RunError::Dependent { sweep: params.name.clone(), what };
+    if params.pruner.kind != PrunerKind::None {
+        let name = params.pruner.kind.name();
+        return Err(depends(format!(
+            "its pruner \"{name}\" compares trials while they run; leave out the pruner, or run the sweep in one process"
+        )));
+    }
+    let (mut trials, mut events) = (trials.clone(), Vec::new());
+    while trials.next_number() < params.trials {
+        let (trial, busy) = (trials.next_number(), trials.iter().map(|(number, _)| number).collect());
+        let schedule = Schedule { params, seed, trials: &trials, busy: &busy };
+        let is_random = trial < params.sampler.startup || schedule.visible_to(trial) == 0;
+        if params.sampler.kind == SamplerKind::Tpe && !is_random {
+            return Err(depends(format!(
+                "its sampler \"tpe\" chooses trial {trial} by the values of others; use \"grid\", \"random\" or \"sobol\", or at most {} \
+                 trials, or run the sweep in one process",
+                params.sampler.startup
+            )));
+        }
+        let Some(point) = schedule.point(trial) else { break };
+        let event = Event::Suggested { trial, point };
+        trials.apply(&event);
+        events.push(event);
+    }
+    Ok(events)
+}
+
+/// The trials that are to be run or continued.
+pub fn left(params: &SweepParams, trials: &Trials) -> Vec<u32> {
+    let is_left = |state| matches!(state, TrialState::Killed);
+    let all = trials.iter().filter(|(_, trial)| is_left(trial.state(&params.space, params.replicates)));
+    all.map(|(number, _)| number).collect()
+}
+
+/// The event of the last opening.
+fn last_opened(events: &[Event]) -> Option<&Event> {
+    events.iter().rfind(|event| matches!(event, Event::Opened { .. }))
+}
+
+/// A trial's own journal and lock.
+#[derive(Debug)]
+pub struct LoneTrial {
+    sweep: Folder,
+    record: SweepRecord,
+    /// Held together with other processes, while none has the whole sweep.
+    shared: Lock,
+    folder: Folder,
+    lock: Lock,
+    journal: Mutex<Appender>,
+}
+
+impl LoneTrial {
+    /// Takes a trial of a sweep that `now` describes, and returns it with the past events of the sweep and of the trial. `opened` is
+    /// the event that opens the sweep with the present script and parameters.
+    pub fn take(
+        sweep: &Folder,
+        record: SweepRecord,
+        events: Vec<Event>,
+        opened: &Event,
+        trial: u32,
+    ) -> Result<(Self, Vec<Event>), RunError> {
+        let root = || sweep.root().to_owned();
+        let no_points = || RunError::NoPoints { folder: root(), trial };
+        let shared = Lock::hold(sweep)?.ok_or_else(no_points)?;
+        if Trials::from_events(&events).get(trial).is_none() {
+            return Err(no_points());
+        }
+        if last_opened(&events) != Some(opened) {
+            return Err(RunError::PointsChanged { folder: root() });
+        }
+        let folder = sweep.lone_trial(trial);
+        fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
+        let lock = Lock::take(&folder)?;
+        let (mut journal, own) = Appender::open::<Event>(&folder.lone_journal(), Remedy::Trials)?;
+        let mut all = events;
+        if last_opened(&own) == Some(opened) {
+            all.extend(since_opened(own));
+        } else {
+            journal.append(opened, true)?;
+        }
+        let journal = Mutex::new(journal);
+        Ok((Self { sweep: sweep.clone(), record, shared, folder, lock, journal }, all))
+    }
+
+    /// The sweep's record.
+    pub fn record(&self) -> &SweepRecord {
+        &self.record
+    }
+
+    /// The sweep's folder.
+    pub fn sweep(&self) -> &Folder {
+        &self.sweep
+    }
+
+    /// The log of the trial's own processes.
+    pub fn log(&self) -> PathBuf {
+        self.folder.log()
+    }
+
+    /// Appends an event to the trial's journal; it is on disk when this returns.
+    pub fn note(&self, event: &Event) -> Result<(), RunError> {
+        self.shared.check(&self.sweep)?;
+        self.lock.check(&self.folder)?;
+        self.journal.lock().ignore_poison().append(event, true)
+    }
+}
+
+/// The events after the last opening.
+fn since_opened(events: Vec<Event>) -> impl Iterator<Item = Event> {
+    let start = events.iter().rposition(|event| matches!(event, Event::Opened { .. }));
+    events.into_iter().skip(start.map_or(0, |start| start + 1))
+}
+
+/// Adds the outcomes of trials that ran by themselves to the journal of a sweep whose past events these are. Outcomes of another
+/// script than the one that the sweep was opened with last are left where they are.
+pub fn collect(sweep: &SweepFolder, events: &mut Vec<Event>) -> Result<usize, RunError> {
+    let opened = last_opened(events).cloned();
+    let numbers: Vec<u32> = Trials::from_events(events).iter().map(|(number, _)| number).collect();
+    let mut collected = 0;
+    for number in numbers {
+        let path = sweep.lone_journal(number);
+        if !path.exists() {
+            continue;
+        }
+        let own: Vec<Event> = Lines::read(&path, Remedy::Trials)?.entries;
+        let is_current = match (last_opened(&own), &opened) {
+            (Some(Event::Opened { script: found, .. }), Some(Event::Opened { script, .. })) => found == script,
+            _ => false,
+        };
+        if !is_current {
+            log::warn!("{} is of another version of the script; it is left out", path.display());
+            continue;
+        }
+        let new = outcomes(&Trials::from_events(events), number, since_opened(own));
+        collected += usize::from(!new.is_empty());
+        for event in new {
+            sweep.note(&event)?;
+            events.push(event);
+        }
+        // What it says is in the sweep's journal now.
+        fs::remove_file(&path).map_err(RunError::io("remove", &path))?;
+    }
+    Ok(collected)
+}
+
+/// The events of the replicates of a trial that have ended, and had not before.
+fn outcomes(trials: &Trials, trial: u32, own: impl Iterator<Item = Event>) -> Vec<Event> {
+    let mut ended = Trials::default();
+    let Some(known) = trials.get(trial) else { return Vec::new() };
+    ended.apply(&Event::Suggested { trial, point: known.point.clone() });
+    own.for_each(|event| ended.apply(&event));
+    let is_new = |replicate: u32| {
+        known.replicates.get(&replicate).is_none_or(|progress: &Progress| progress.ending.is_none())
+    };
+    let replicates = ended.get(trial).into_iter().flat_map(|trial| &trial.replicates);
+    let mut events = Vec::new();
+    for (number, progress) in replicates.filter(|(number, _)| is_new(**number)) {
+        let Some(ending @ (Ending::Complete | Ending::Failed)) = progress.ending else { continue };
+        let replicate = Replicate { trial, replicate: *number };
+        events.push(Event::Started { replicate });
+        events.extend(progress.reports.iter().map(|report| Event::Reported { replicate, report: *report }));
+        let (result, because, spent) = (progress.result, progress.because.clone(), progress.spent);
+        events.push(Event::Ended { replicate, ending, result, because, spent });
+    }
+    events
+}
+
+/// The event that opens a sweep.
+pub fn opened(params: &SweepParams, script: &str) -> Event {
+    Event::Opened { params: params.to_value(), script: script.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dc0_core::params::{Value, read};
+
+    use super::{LoneTrial, collect, left, opened, points};
+    use crate::error::RunError;
+    use crate::sweep::events::{Ending, Event, Measured, Replicate, Spent};
+    use crate::sweep::folder::{SweepFolder, SweepRecord};
+    use crate::sweep::observation::Direction;
+    use crate::sweep::params::SweepParams;
+    use crate::sweep::trials::Trials;
+
+    fn params(more: &str) -> SweepParams {
+        let text = format!(
+            r#"{{"name": "s", "trials": 5, "space": {{"x": {{"kind": "choice", "values": [0, 1, 2, 3]}},
+                "y": {{"kind": "uniform", "low": 0.0, "high": 1.0}}}}{more}}}"#
+        );
+        let value: Value = serde_json::from_str(&text).expect("a group");
+        read("sweep", &value).expect("parameters")
+    }
+
+    #[test]
+    fn points_are_those_of_a_sweep_in_one_process() {
+        for sampler in ["random", "sobol", "tpe"] {
+            let params = params(&format!(r#", "sampler": "{sampler}""#));
+            let all = points(&params, 3, &Trials::default()).expect("independent");
+            // One process asks for the next point after the trial before it has ended.
+            let mut trials = Trials::default();
+            for event in &all {
+                let none = std::collections::BTreeSet::new();
+                let schedule =
+                    crate::sweep::schedule::Schedule { params: &params, seed: 3, trials: &trials, busy: &none };
+                let crate::sweep::schedule::Job::Start { trial, point, .. } = schedule.next() else {
+                    panic!("a trial")
+                };
+                assert_eq!(*event, Event::Suggested { trial, point }, "{sampler}");
+                trials.apply(event);
+                trials.apply(&ended(trial, Ending::Complete, f64::from(trial)));
+            }
+            assert_eq!((all.len(), left(&params, &trials)), (5, Vec::new()), "{sampler}");
+        }
+        let two = params(r#", "space": {"x": {"kind": "choice", "values": [0, 1]}}, "sampler": "grid""#);
+        assert_eq!(points(&two, 3, &Trials::default()).expect("independent").len(), 2);
+    }
+
+    #[test]
+    fn sweeps_whose_trials_depend_on_each_other_are_refused() {
+        let refused = |more: &str| match points(&params(more), 1, &Trials::default()) {
+            Err(RunError::Dependent { what, .. }) => what,
+            other => panic!("{other:?}"),
+        };
+        assert!(refused(r#", "pruner": "asha", "sampler": "random""#).contains("\"asha\""));
+        let tpe = refused(r#", "sampler": {"kind": "tpe", "startup": 3}"#);
+        assert!(tpe.contains("chooses trial 3") && tpe.contains("at most 3 trials"), "{tpe}");
+        let at_once = params(r#", "sampler": {"kind": "tpe", "startup": 3}, "parallel": 5"#);
+        assert_eq!(points(&at_once, 1, &Trials::default()).expect("none sees a value").len(), 5);
+    }
+
+    fn ended(trial: u32, ending: Ending, value: f64) -> Event {
+        let replicate = Replicate { trial, replicate: 0 };
+        let result = Some(Measured::exact(value));
+        Event::Ended { replicate, ending, result, because: None, spent: Spent::default() }
+    }
+
+    fn open(parent: &Path) -> Result<(SweepFolder, Vec<Event>), RunError> {
+        let now = SweepRecord::new("s", "x.rhai", Direction::Maximize, 1, 1);
+        SweepFolder::open(parent, &now, (false, false))
+    }
+
+    fn take(parent: &Path, opened: &Event, trial: u32) -> Result<LoneTrial, RunError> {
+        let now = SweepRecord::new("s", "x.rhai", Direction::Maximize, 1, 1);
+        let (record, events) = SweepFolder::peek(parent, &now, (false, false))?;
+        let sweep = crate::Folder::of_run(parent, "s")?;
+        let taken = LoneTrial::take(&sweep, record.expect("a record"), events, opened, trial);
+        taken.map(|(trial, _)| trial)
+    }
+
+    #[test]
+    fn lone_trials_keep_others_from_the_whole_sweep_and_are_collected_once() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let params = params(r#", "sampler": "random""#);
+        let start = opened(&params, "a");
+        {
+            let (sweep, _) = open(parent.path()).expect("a new sweep");
+            sweep.note(&start).expect("writes");
+            for event in points(&params, 1, &Trials::default()).expect("independent") {
+                sweep.note(&event).expect("writes");
+            }
+            assert!(matches!(take(parent.path(), &start, 1), Err(RunError::Locked { .. })));
+        }
+        {
+            let second = take(parent.path(), &start, 2).expect("a trial");
+            let first = take(parent.path(), &start, 1).expect("another one beside it");
+            assert!(matches!(take(parent.path(), &start, 1), Err(RunError::Locked { .. })));
+            assert!(matches!(take(parent.path(), &start, 9), Err(RunError::NoPoints { trial: 9, .. })));
+            let other = opened(&params, "b");
+            assert!(matches!(take(parent.path(), &other, 3), Err(RunError::PointsChanged { .. })));
+            assert!(matches!(open(parent.path()), Err(RunError::TrialsRunning { .. })));
+            let replicate = Replicate { trial: 1, replicate: 0 };
+            first.note(&Event::Started { replicate }).expect("writes");
+            first.note(&ended(1, Ending::Complete, 0.5)).expect("writes");
+            second.note(&Event::Started { replicate: Replicate { trial: 2, replicate: 0 } }).expect("writes");
+        }
+        let value = |events: &[Event], trial| {
+            Trials::from_events(events).get(trial).and_then(crate::sweep::trials::Trial::value)
+        };
+        for expected in [1, 0] {
+            let (sweep, mut events) = open(parent.path()).expect("the sweep");
+            assert_eq!(collect(&sweep, &mut events).expect("collects"), expected);
+            assert_eq!((value(&events, 1), value(&events, 2)), (Some(0.5), None));
+            assert_eq!(left(&params, &Trials::from_events(&events)), [0, 2, 3, 4]);
+        }
+    }
+}
