@@ -165,7 +165,7 @@ impl Broker {
 /// The digests of the tables and nets of a run.
 pub(crate) fn digests(out: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
-    for folder in ["games", "positions", "networks", "training", "matches"] {
+    for folder in ["games", "positions", "networks", "training", "matches", "puzzles"] {
         add(&out.join("fleet").join(folder), out, &mut found);
     }
     found
@@ -220,6 +220,60 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
     }
     let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
     assert!(!format!("{log}{}", coordinator.printed()).contains(TOKEN));
+}
+
+/// The table of a query of the run.
+fn query(out: &Path, sql: &str) -> String {
+    let mut command = Command::new(PROGRAM);
+    command.arg("sql").arg(out.join("fleet")).args([sql, "--format", "csv"]);
+    String::from_utf8(succeed(&mut command).stdout).expect("text")
+}
+
+#[test]
+fn the_costs_say_which_worker_did_what() {
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let _worker = broker.worker();
+    let mut coordinator = broker.coordinator(out.path(), &[]);
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    let sql = "select kind, workers, worker_shards, worker_seconds > 0 as took from costs where kind in ('puzzles', 'train')";
+    let shown = query(out.path(), &format!("{sql} order by kind"));
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        ["kind,workers,worker_shards,took", "puzzles,1,2,true", "train,,,"]
+    );
+    let by = query(out.path(), "select done_by from costs where kind = 'puzzles'");
+    assert!(by.contains("w1-") && by.contains("dc0 "), "{by}");
+}
+
+#[test]
+fn trials_of_a_sweep_have_their_shards_done_by_workers() {
+    let script = "tests/data/fleet_sweep.rhai";
+    let trials = |out: &Path| {
+        let mut found = BTreeMap::new();
+        for trial in 0..4 {
+            for table in ["games", "positions", "networks", "matches"] {
+                add(&out.join(format!("sweep/trials/{trial:04}-0/{table}")), out, &mut found);
+            }
+        }
+        found.insert(
+            "table".into(),
+            blake3::hash(&fs::read(out.join("sweep/trials.parquet")).expect("a table")).to_string(),
+        );
+        found
+    };
+    let local = tempfile::tempdir().expect("temporary folder");
+    succeed(dc0_run(script, local.path()).args(FIXED));
+    let mut broker = Broker::start();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let _workers = [broker.worker(), broker.worker()];
+    let mut command = dc0_run(script, out.path());
+    command.args(FIXED).args(["--workers", &broker.url()]);
+    let mut coordinator = Process::start(&mut command, broker.path("coordinator.log"));
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    let expected = trials(local.path());
+    assert!(expected.len() > 30, "{expected:?}");
+    assert_eq!(trials(out.path()), expected);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod checks;
 mod recheck;
 mod setup;
+mod standing;
 mod step;
 mod workers;
 

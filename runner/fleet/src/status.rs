@@ -7,12 +7,13 @@ use dc0_core::text_table::{Align, aligned};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::format::{amount, counted};
+use futures_util::StreamExt as _;
 use log::LevelFilter;
 
 use crate::address::{Address, BrokerArgs};
 use crate::coordinator::Workers;
 use crate::error::BrokerError;
-use crate::link::Link;
+use crate::link::{Cause, Link};
 use crate::names::{HEARTBEAT, RESULTS, TASKS};
 
 /// The broker to look at.
@@ -54,12 +55,14 @@ impl Command for FleetArgs {
                 worker.platform.clone(),
             ]);
         }
-        let (tasks, results) = (waiting(&link, TASKS)?, waiting(&link, RESULTS)?);
+        let (queue, results) = (queue(&link)?, waiting(&link, RESULTS)?);
         program.console.result(&format!(
-            "{} at {}; {} wait or are worked on, {} wait for their runs",
+            "{} at {}; {} wait, {} are worked on, {} of them not for the first time; {} wait for their runs",
             counted(present.len(), "worker"),
             link.address(),
-            counted(tasks as usize, "task"),
+            counted(queue.waiting as usize, "task"),
+            queue.under_way,
+            queue.repeated,
             counted(results as usize, "result")
         ));
         if !present.is_empty() {
@@ -68,6 +71,32 @@ impl Command for FleetArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Tasks at the broker, of all routes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Depth {
+    waiting: u64,
+    under_way: u64,
+    /// Those of them that have been handed out before.
+    repeated: u64,
+}
+
+/// How many tasks wait for workers, and are worked on; none if no run has made the stream yet.
+fn queue(link: &Link) -> Result<Depth, BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait("report its tasks", async move {
+        let mut depth = Depth::default();
+        let Ok(stream) = jetstream.get_stream(TASKS).await else { return Ok(depth) };
+        let mut consumers = stream.consumers();
+        while let Some(consumer) = consumers.next().await {
+            let consumer = consumer.map_err(Cause::of)?;
+            depth.waiting += consumer.num_pending;
+            depth.under_way += consumer.num_ack_pending as u64;
+            depth.repeated += consumer.num_redelivered as u64;
+        }
+        Ok::<_, Cause>(depth)
+    })
 }
 
 /// Messages of a stream; none if no run has made it yet.

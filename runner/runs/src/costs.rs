@@ -9,6 +9,7 @@ use super::folder::Folder;
 use super::ledger::{Cost, Figures, Ledger};
 use super::manifest::Manifest;
 use super::record::Record;
+use super::workers::{WorkerShares, listed};
 
 /// The version of the columns and their meaning.
 const VERSION: u32 = 1;
@@ -19,6 +20,7 @@ struct Row<'a> {
     manifest: &'a Manifest,
     record: &'a Record,
     cost: Cost,
+    workers: WorkerShares,
 }
 
 /// Writes the table of a run's finished steps, given with their positions in the script.
@@ -31,7 +33,10 @@ pub(super) fn write(
     let cost = |manifest: &Manifest| ledger.cost(manifest.identity().short()).cloned().unwrap_or_default();
     let rows: Vec<Row<'_>> = steps
         .iter()
-        .map(|&(order, manifest)| Row { order, manifest, record, cost: cost(manifest) })
+        .map(|&(order, manifest)| {
+            let workers = ledger.workers(manifest.identity().short());
+            Row { order, manifest, record, cost: cost(manifest), workers }
+        })
         .collect();
     write_wide(folder.root(), Folder::COSTS, "costs", VERSION, &columns(&rows), &record.of_costs())?;
     Ok(())
@@ -40,7 +45,7 @@ pub(super) fn write(
 /// The cell of a row in a column.
 type Cell = fn(&Row<'_>) -> Value;
 
-const COLUMNS: [(&str, Cell); 30] = [
+const COLUMNS: [(&str, Cell); 34] = [
     ("step", |row| count(u64::from(row.order))),
     ("identity", |row| text(row.manifest.identity().short())),
     ("kind", |row| text(&row.manifest.kind)),
@@ -72,6 +77,14 @@ const COLUMNS: [(&str, Cell); 30] = [
     ("samples_per_second", |row| row.rate(&samples(row))),
     ("flops", flops),
     ("peak_memory", |row| row.measured(|figures| count(figures.peak_memory))),
+    ("workers", |row| row.by_workers(|workers| count(workers.len() as u64))),
+    ("worker_shards", |row| {
+        row.by_workers(|workers| count(workers.values().map(|worker| worker.shards).sum()))
+    }),
+    ("worker_seconds", |row| {
+        row.by_workers(|workers| Value::Float(workers.values().map(|worker| worker.secs).sum()))
+    }),
+    ("done_by", |row| row.by_workers(listed)),
     ("bytes", |row| count(row.manifest.files.iter().map(|entry| entry.bytes).sum())),
 ];
 
@@ -134,6 +147,11 @@ impl Row<'_> {
         self.cost.figures.filter(|figures| figures.batches > 0).map_or(Value::None, cell)
     }
 
+    /// A figure that only steps have of which workers on other machines did a part.
+    fn by_workers(&self, cell: impl FnOnce(&WorkerShares) -> Value) -> Value {
+        known(!self.workers.is_empty(), || cell(&self.workers))
+    }
+
     fn rate(&self, work: &Value) -> Value {
         work.as_f64().map_or(Value::None, |work| ratio(work, self.cost.secs))
     }
@@ -172,7 +190,7 @@ mod tests {
     use dc0_core::store::FileEntry;
 
     use super::{COLUMNS, Row};
-    use crate::Cost;
+    use crate::{Cost, WorkerShare};
     use crate::{Environment, Figures, Manifest, Record, ScriptRecord};
 
     #[test]
@@ -213,7 +231,8 @@ mod tests {
 
     /// The non-empty cells of a row.
     fn cells(manifest: &Manifest, cost: Cost) -> BTreeMap<&'static str, Value> {
-        let row = Row { order: 7, manifest, record: &record(), cost };
+        let shares = super::WorkerShares::new();
+        let row = Row { order: 7, manifest, record: &record(), cost, workers: shares };
         COLUMNS
             .into_iter()
             .map(|(name, cell)| (name, cell(&row)))
@@ -267,6 +286,19 @@ mod tests {
         );
         assert_eq!((&trained["flops"], &trained["threads"]), (&Value::Float(180_000.0), &Value::Int(3)));
         assert!(["lanes", "evaluations", "net_idle"].iter().all(|name| !trained.contains_key(name)));
+    }
+
+    #[test]
+    fn what_workers_did_is_counted_and_listed() {
+        let share = |shards, secs| WorkerShare { platform: "x".to_owned(), shards, secs };
+        let workers = [("one".to_owned(), share(2, 3.0)), ("two".to_owned(), share(1, 0.5))].into();
+        let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6)]);
+        let row = Row { order: 7, manifest: &played, record: &record(), cost: Cost::default(), workers };
+        let cell = |name| COLUMNS.iter().find(|(known, _)| *known == name).expect("a column").1(&row);
+        let sums = ["workers", "worker_shards", "worker_seconds"].map(cell);
+        assert_eq!(sums, [Value::Int(2), Value::Int(3), Value::Float(3.5)]);
+        let Value::List(done_by) = cell("done_by") else { panic!("a list") };
+        assert_eq!(done_by[1].member("worker"), Some(&Value::Text("two".to_owned())));
     }
 
     #[test]

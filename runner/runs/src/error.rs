@@ -197,7 +197,9 @@ pub enum RunError {
         folder: PathBuf,
     },
     /// A script does more than its sweep, of which this process only does a part.
-    #[error("only the sweep of this script can be done in parts, and it opens a run before; open no run before the sweep")]
+    #[error(
+        "only the sweep of this script can be done in parts, and it opens a run before; open no run before the sweep"
+    )]
     OnlySweeps,
     /// A part of a sweep is to be done, and the script has none.
     #[error("this script has no sweep; give its command without `sweep-slurm`, `sweep-hq` or `--trial`")]

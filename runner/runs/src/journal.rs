@@ -58,11 +58,15 @@ impl Journal {
     }
 
     /// Appends an entry with the current time; `event` is the name of a [`JournalEvent`].
-    pub fn note<const N: usize>(&self, event: &str, details: [(&str, Value); N]) -> Result<(), RunError> {
+    pub fn note<'a>(
+        &self,
+        event: &str,
+        details: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Result<(), RunError> {
         let mut line = Map::new();
         line.insert("at".to_owned(), clock::timestamp().into());
         line.insert("event".to_owned(), event.into());
-        line.extend(details.map(|(name, value)| (name.to_owned(), value)));
+        line.extend(details.into_iter().map(|(name, value)| (name.to_owned(), value)));
         let entry = JournalEntry::new(Value::Object(line));
         // Progress may be lost in a power cut, but a step must not be finished without its entry.
         let must_last = entry.event() != Some(JournalEvent::Working);

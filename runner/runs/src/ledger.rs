@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::history::{History, JournalEntry, JournalEvent};
+use super::workers::{WorkerShares, Workers};
 use serde::{Deserialize, Serialize};
 
 /// Measurements of one attempt at a step, or of several together.
@@ -93,6 +94,7 @@ pub struct Ledger {
     costs: BTreeMap<String, Cost>,
     /// By step: several are under way if some are made beside others.
     under_way: BTreeMap<String, Attempt>,
+    workers: Workers,
 }
 
 impl Ledger {
@@ -105,6 +107,7 @@ impl Ledger {
 
     /// Adds the next entry of the journal.
     pub(super) fn apply(&mut self, entry: &JournalEntry) {
+        self.workers.apply(entry);
         let Some(event) = entry.event() else { return };
         match (event, entry.step()) {
             // If attempts were in progress, their process was killed.
@@ -144,6 +147,11 @@ impl Ledger {
     /// The cost of a step, if any attempt at it has ended.
     pub fn cost(&self, step: &str) -> Option<&Cost> {
         self.costs.get(step)
+    }
+
+    /// What workers on other machines did of a step.
+    pub fn workers(&self, step: &str) -> WorkerShares {
+        self.workers.of(step)
     }
 
     /// The seconds of each step, by short identity.

@@ -34,6 +34,7 @@ pub mod sources;
 mod step_store;
 pub mod sweep;
 pub mod view;
+mod workers;
 mod workspace;
 
 pub use error::{Remedy, RunError};
@@ -57,6 +58,7 @@ pub use script_snapshot::ScriptSnapshot;
 pub use slot::{Numbers, Series, Slot};
 pub use step_store::{PreparedSlot, StepStore};
 pub use view::RunView;
+pub use workers::{WorkerShare, WorkerShares};
 pub use workspace::{PartialProgress, ShardNote, StepWorkspace, shard_notes};
 
 #[cfg(test)]

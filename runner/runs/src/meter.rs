@@ -9,6 +9,7 @@ use serde_json::json;
 use super::history::JournalEvent;
 use super::journal::Journal;
 use super::ledger::Figures;
+use super::workers::WorkerShares;
 use dc0_process::clock::Stopwatch;
 use dc0_process::resources;
 
@@ -33,6 +34,8 @@ pub struct Meter {
     awaited: Option<OnceLock<f64>>,
     /// The measurements at the end of the work, which may be before the script waits for it.
     ended: OnceLock<(f64, Figures)>,
+    /// What workers on other machines have done.
+    workers: Mutex<WorkerShares>,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +64,8 @@ impl Meter {
         let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
         let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
         let (step, watch, ended) = (step.to_owned(), Stopwatch::start(), OnceLock::new());
-        Self { journal: None, step, watch, cpu_before, state, awaited: None, ended }
+        let workers = Mutex::default();
+        Self { journal: None, step, watch, cpu_before, state, awaited: None, ended, workers }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -139,6 +143,17 @@ impl Meter {
         figures.flops += flops;
     }
 
+    /// Sets what workers on other machines have done in this attempt.
+    pub fn set_workers(&self, workers: WorkerShares) {
+        *self.workers.lock().ignore_poison() = workers;
+    }
+
+    /// What workers have done, for an entry of the journal.
+    pub(super) fn workers(&self) -> Option<(&'static str, serde_json::Value)> {
+        let workers = self.workers.lock().ignore_poison();
+        (!workers.is_empty()).then(|| ("workers", json!(*workers)))
+    }
+
     /// Counts the work that a step reports, and records the cost from time to time.
     pub fn event(&self, event: &Event<'_>) {
         let mut state = self.state();
@@ -164,6 +179,7 @@ impl Meter {
             ("waited", json!(self.waited(secs))),
             ("costs", json!(self.figures())),
         ];
+        let details = details.into_iter().chain(self.workers());
         let recorded = self
             .journal
             .as_ref()

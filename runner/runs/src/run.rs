@@ -164,7 +164,11 @@ impl Run {
         Ok(run)
     }
 
-    fn note<const N: usize>(&self, event: JournalEvent, details: [(&str, Value); N]) -> Result<(), RunError> {
+    fn note<'a>(
+        &self,
+        event: JournalEvent,
+        details: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Result<(), RunError> {
         self.journal.note(event.name(), details)
     }
 
@@ -380,7 +384,8 @@ impl Run {
         let manifest = self.store.add(&manifest, order)?;
         let [step, kind, secs, waited, costs] = details(call, identity, &meter);
         let digest = ("manifest", json!(manifest.digest()));
-        self.note(JournalEvent::Finished, [step, kind, secs, waited, costs, digest])?;
+        let details = [step, kind, secs, waited, costs, digest].into_iter().chain(meter.workers());
+        self.note(JournalEvent::Finished, details)?;
         self.write_costs()?;
         Ok(self.finished(manifest, false))
     }
@@ -473,7 +478,8 @@ impl Run {
             Err(error) => {
                 let [step, kind, secs, waited, costs] = details(call, identity, meter);
                 let because = ("because", json!(error.to_string()));
-                self.note(JournalEvent::EndedEarly, [step, kind, secs, waited, costs, because])?;
+                let details = [step, kind, secs, waited, costs, because].into_iter().chain(meter.workers());
+                self.note(JournalEvent::EndedEarly, details)?;
                 Err(error)
             }
         }

@@ -395,11 +395,7 @@ impl Host for Planner {
 
     fn close(&self) {}
 
-    fn sweep(
-        &self,
-        call_params: &CallParams<SweepParams>,
-        script: &str,
-    ) -> Result<OpenSweep, HostError> {
+    fn sweep(&self, call_params: &CallParams<SweepParams>, script: &str) -> Result<OpenSweep, HostError> {
         self.recorder.begin_sweep();
         let (sweep, events) = sweep::open(self, call_params, script)?;
         Ok(OpenSweep::Whole((Arc::new(sweep), events)))

@@ -82,8 +82,9 @@ impl StepContext {
         &self,
         work: &W,
         shards: &[Shard],
-        observer: &dyn Observer,
+        progress: &StepProgress,
     ) -> Result<(), StepError> {
+        let observer: &dyn Observer = progress;
         let fleet = self.fleet.as_ref().filter(|_| !shards.is_empty());
         let stays = fleet.and_then(|_| work.stays_here());
         if let Some(reason) = stays {
@@ -128,6 +129,7 @@ impl StepContext {
         let task = |shard| work.task(shard);
         let discard = |shard| work.discard(shard);
         let job = work.job()?;
+        let status = |status| progress.fleet(status);
         fleet.run(&Order {
             folder: work.folder(),
             job: &job,
@@ -137,6 +139,7 @@ impl StepContext {
             recompute: &recompute,
             discard: &discard,
             observer,
+            status: &status,
         })
     }
 

@@ -14,6 +14,8 @@ use std::path::Path;
 use dc0_core::event::Observer;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::FileEntry;
+use dc0_runs::{WorkerShare, WorkerShares};
+use serde::{Deserialize, Serialize};
 
 use crate::error::StepError;
 
@@ -109,6 +111,57 @@ pub struct Order<'a> {
     pub discard: &'a (dyn Fn(Shard) -> Result<(), StepError> + Sync),
     /// Whether the user wants to stop.
     pub observer: &'a dyn Observer,
+    /// Shows how the shards stand, and who does them; called from time to time, and at the end.
+    pub status: &'a dyn Fn(FleetStatus),
+}
+
+/// How the shards of a step stand, and who does them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FleetStatus {
+    /// Shards that are not handed out yet.
+    pub waiting: u64,
+    /// Shards that are handed out, and not done.
+    pub issued: u64,
+    /// Shards that are done, by this process's count.
+    pub done: u64,
+    /// Workers that do the step's shards, or have done some.
+    pub workers: Vec<WorkerStatus>,
+}
+
+/// A worker, as a step's process knows it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its name.
+    pub worker: String,
+    /// What it is: program, libraries, processor, device.
+    pub platform: String,
+    /// Shards at a time.
+    pub lanes: u32,
+    /// Shards that it does at the moment, of any run.
+    pub busy: u64,
+    /// Shards of any run in which it has failed.
+    pub failed: u64,
+    /// Evaluations of the last seconds, per second.
+    pub evaluations_per_sec: f64,
+    /// Seconds since its last sign of life; `None` if it is gone.
+    pub last_seen_secs: Option<f64>,
+    /// Shards of this step that it has done.
+    pub shards: u64,
+    /// Seconds that these took it.
+    pub secs: f64,
+    /// Why it is put aside, if it is.
+    pub aside: Option<String>,
+}
+
+impl FleetStatus {
+    /// What each worker has done.
+    pub(crate) fn shares(&self) -> WorkerShares {
+        let share = |worker: &WorkerStatus| {
+            let WorkerStatus { platform, shards, secs, .. } = worker;
+            (worker.worker.clone(), WorkerShare { platform: platform.clone(), shards: *shards, secs: *secs })
+        };
+        self.workers.iter().filter(|worker| worker.shards > 0).map(share).collect()
+    }
 }
 
 /// Other processes that do shards.

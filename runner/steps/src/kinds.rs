@@ -25,7 +25,8 @@ use crate::executor::RemoteKind;
 use crate::step::{Kind, KindOf};
 
 /// The kinds whose shards workers do.
-pub static REMOTE_KINDS: &[RemoteKind] = &[self_play::REMOTE, reanalyze::REMOTE, arena::REMOTE];
+pub static REMOTE_KINDS: &[RemoteKind] =
+    &[self_play::REMOTE, reanalyze::REMOTE, arena::REMOTE, puzzles::REMOTE];
 
 /// The kinds, in the order of the reference.
 pub static KINDS: &[&dyn Kind] = &[

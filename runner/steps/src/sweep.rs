@@ -73,6 +73,7 @@ pub(super) fn open(
         return Ok(OpenSweep::Trials(trials.iter().copied().map(open).collect()));
     }
     let (folder, mut events) = SweepFolder::open(&options.parent, &now, is_given)?;
+    let fault = table_fault(&folder, &events);
     let collected = alone::collect(&folder, &mut events)?;
     for event in opening::new_events(params, script, &events) {
         folder.note(&event)?;
@@ -80,7 +81,7 @@ pub(super) fn open(
     }
     let log = folder.root().join("run.log");
     runner.log_file.attach(&log).map_err(RunError::io("open", &log))?;
-    if let Some(fault) = table_fault(&folder, &events) {
+    if let Some(fault) = fault {
         log::warn!("{fault}; it is written again from trials.jsonl");
     }
     let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();

@@ -26,6 +26,8 @@ mod script_fuzz;
 mod serve;
 mod sql;
 mod steered;
+#[cfg(unix)]
+mod sweep_arrays;
 mod sweeps;
 mod uci;
 mod uci_fuzz;

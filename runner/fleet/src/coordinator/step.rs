@@ -20,6 +20,7 @@ use futures_util::StreamExt as _;
 
 use super::checks::{Checked, Unchecked, Verdict, check_all};
 use super::recheck::{Counted, Rechecked, Rechecker};
+use super::standing::Standing;
 use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
@@ -138,6 +139,8 @@ pub(super) struct Step<'a> {
     replaced: BTreeMap<String, u32>,
     /// Whether the results that are there decide the step.
     is_decided: bool,
+    /// What they have done, for the live view and the costs.
+    standing: Standing,
     /// Seconds of all shards done, and their number.
     secs: (f64, u32),
     /// Lanes of the workers that were there at the last look.
@@ -167,6 +170,7 @@ impl<'a> Step<'a> {
             done_by: BTreeMap::new(),
             replaced: BTreeMap::new(),
             is_decided: false,
+            standing: Standing::default(),
             secs: (0.0, 0),
             lanes: 0,
             announced: BTreeSet::new(),
@@ -188,6 +192,7 @@ impl<'a> Step<'a> {
             let mut rechecker = is_comparable.then(start);
             self.work(&mut rechecker)
         });
+        self.show();
         self.end(outcome.is_ok());
         if outcome.is_ok() {
             let by = self
@@ -238,6 +243,16 @@ impl<'a> Step<'a> {
         self.fleet.artefacts.put(self.link(), name, content, replaces)
     }
 
+    /// Shows how the shards stand, and who does them.
+    fn show(&mut self) {
+        let open = (self.waiting.len(), self.issued.len());
+        let aside = self.fleet.aside.lock().ignore_poison().clone();
+        let takes_part =
+            |heartbeat: &Heartbeat| heartbeat.routes.iter().any(|route| route == self.route.digits());
+        let status = self.standing.status(open, &self.fleet.workers.present(), takes_part, &aside);
+        (self.order.status)(status);
+    }
+
     fn note(&self, text: &str) {
         self.fleet.console.note(text);
         log::info!("{text}");
@@ -253,6 +268,7 @@ impl<'a> Step<'a> {
         // First, because nothing else works if the broker has lost what it had.
         if self.checked.elapsed() > CHECK_EVERY {
             self.checked = Stopwatch::start();
+            self.show();
             self.check()?;
         }
         if self.results.is_none() {
@@ -537,6 +553,7 @@ impl<'a> Step<'a> {
     fn count(&mut self, counted: &Counted, secs: f64, object: Option<String>) {
         let (index, worker) = (counted.shard.index, &counted.worker);
         log::info!("shard {index} is done by {worker} in {secs:.1} s");
+        self.standing.done(worker, secs);
         self.done_by.entry(worker.clone()).or_default().push(index);
         self.secs = (self.secs.0 + secs.clamp(0.0, 1e6), self.secs.1 + 1);
         self.waiting.remove(&index);

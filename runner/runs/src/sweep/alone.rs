@@ -189,7 +189,9 @@ pub fn collect(sweep: &SweepFolder, events: &mut Vec<Event>) -> Result<usize, Ru
         }
         let own: Vec<Event> = Lines::read(&path, Remedy::Trials)?.entries;
         let is_current = match (last_opened(&own), &opened) {
-            (Some(Event::Opened { script: found, .. }), Some(Event::Opened { script, .. })) => found == script,
+            (Some(Event::Opened { script: found, .. }), Some(Event::Opened { script, .. })) => {
+                found == script
+            }
             _ => false,
         };
         if !is_current {
@@ -267,8 +269,12 @@ mod tests {
             let mut trials = Trials::default();
             for event in &all {
                 let none = std::collections::BTreeSet::new();
-                let schedule =
-                    crate::sweep::schedule::Schedule { params: &params, seed: 3, trials: &trials, busy: &none };
+                let schedule = crate::sweep::schedule::Schedule {
+                    params: &params,
+                    seed: 3,
+                    trials: &trials,
+                    busy: &none,
+                };
                 let crate::sweep::schedule::Job::Start { trial, point, .. } = schedule.next() else {
                     panic!("a trial")
                 };

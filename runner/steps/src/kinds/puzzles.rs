@@ -1,19 +1,22 @@
 //! The step that solves puzzles with a net and several budgets, and stores each attempt as a row.
 
+mod remote;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use dc0_core::arena::{Puzzle, read_puzzles};
-use dc0_core::board::Move;
+use dc0_core::board::{Move, Tablebase};
 use dc0_core::durable;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params;
 use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
-use dc0_core::store::{PuzzleRow, write_table};
+use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -26,6 +29,9 @@ use crate::error::StepError;
 use crate::estimate::{
     Estimate, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, sequential_evaluations,
 };
+use crate::executor::{
+    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
+};
 use crate::files;
 use crate::handles::{Network, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
 use crate::memory::{Machine, Memory};
@@ -34,6 +40,7 @@ use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
+pub(super) use remote::REMOTE;
 
 params! {
     /// Puzzles of a suite, solved with a net.
@@ -75,6 +82,8 @@ pub(crate) struct Puzzles {
 struct Suite {
     name: String,
     digest: String,
+    /// Its text.
+    content: Vec<u8>,
     puzzles: Vec<Puzzle>,
 }
 
@@ -150,35 +159,11 @@ impl Step for Puzzles {
         let label = format!("puzzles of {} by {}", self.suite.name, self.network.name());
         let amount = Amount { unit: "puzzles", done, total: self.count().into() };
         let progress = context.progress(workspace, &label, amount);
-        let tables = params.search.open_tablebases()?;
-        let solve = |evaluator: &mut Box<dyn Evaluator>, shard: Shard| {
-            evaluator.start_shard();
-            let numbers = shard.game_numbers();
-            let puzzles = &self.suite.puzzles[numbers.start as usize..numbers.end as usize];
-            let new = |puzzle: &Puzzle, search: SearchParams| {
-                Search::with_tablebases(puzzle.game.clone(), ANALYSIS_RULES, search, tables.clone())
-            };
-            let mut solver =
-                Solver { evaluator: &mut **evaluator, observer: &progress, work: Spending::default() };
-            let policies = solver.policies(puzzles)?;
-            let mut budgets = Vec::new();
-            for simulations in &params.simulations {
-                let search = SearchParams { simulations: *simulations, ..params.search.clone() };
-                budgets.push(solver.answers(puzzles, &|puzzle| new(puzzle, search.clone()))?);
-            }
-            let work = solver.work;
-            progress.event(Event::Work { unit: "puzzles", amount: puzzles.len() as u64 });
-            let rows = rows(params, numbers.start, puzzles, &policies, &budgets);
-            Ok::<_, StepError>((rows, work))
-        };
-        let keep = |shard, solved: (Vec<PuzzleRow>, Spending)| {
-            self.keep(params, workspace, shard, &solved)?;
-            Ok(ControlFlow::Continue(()))
-        };
         workspace.meter.set_lanes(context.lanes);
-        let worker =
-            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
-        lanes::run(&rest, context.lanes, &worker, &solve, &keep)?;
+        let network = short_digest(&self.network.0.digest);
+        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
+        let work = SuiteWork { step: self, params, workspace, context, net: &net, provenance };
+        context.do_shards(&work, &rest, &progress)?;
         context.close(&progress);
         self.product(params, workspace, shards.len() as u32)
     }
@@ -317,7 +302,8 @@ impl Suite {
             }));
             Vec::new()
         });
-        Self { name: name.to_owned(), digest: durable::digest(content), puzzles }
+        let (digest, content) = (durable::digest(content), content.to_vec());
+        Self { name: name.to_owned(), digest, content, puzzles }
     }
 }
 
@@ -343,7 +329,8 @@ struct Solver<'a> {
 }
 
 /// The work of searches.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Spending {
     simulations: u64,
     evaluations: u64,
@@ -398,6 +385,150 @@ fn is_right(puzzle: &Puzzle, played: u16) -> bool {
     puzzle.right.iter().any(|right| right.packed() == played)
 }
 
+/// The right moves, as rows have them.
+fn right(puzzle: &Puzzle) -> Vec<u16> {
+    puzzle.right.iter().map(|right| right.packed()).collect()
+}
+
+/// The smallest budget from which on all solve a puzzle, given whether each does; 0 if the largest does not.
+fn solved_from(budgets: &[u32], is_solved: impl Fn(usize) -> bool) -> u32 {
+    let wrong = (0..budgets.len()).rev().find(|budget| !is_solved(*budget));
+    budgets.get(wrong.map_or(0, |wrong| wrong + 1)).copied().unwrap_or(0)
+}
+
+/// A shard that is solved.
+struct Solved {
+    rows: Vec<PuzzleRow>,
+    work: Spending,
+}
+
+/// Solves a shard of a suite with each budget.
+fn solve(
+    params: &PuzzleParams,
+    puzzles: &[Puzzle],
+    shard: Shard,
+    evaluator: &mut dyn Evaluator,
+    tables: Option<&Tablebase>,
+    observer: &dyn Observer,
+) -> Result<Solved, StepError> {
+    evaluator.start_shard();
+    let numbers = shard.game_numbers();
+    let puzzles = &puzzles[numbers.start as usize..numbers.end as usize];
+    let new = |puzzle: &Puzzle, search: SearchParams| {
+        Search::with_tablebases(puzzle.game.clone(), ANALYSIS_RULES, search, tables.cloned())
+    };
+    let mut solver = Solver { evaluator, observer, work: Spending::default() };
+    let policies = solver.policies(puzzles)?;
+    let mut budgets = Vec::new();
+    for simulations in &params.simulations {
+        let search = SearchParams { simulations: *simulations, ..params.search.clone() };
+        budgets.push(solver.answers(puzzles, &|puzzle| new(puzzle, search.clone()))?);
+    }
+    let work = solver.work;
+    observer.event(Event::Work { unit: "puzzles", amount: puzzles.len() as u64 });
+    Ok(Solved { rows: rows(params, numbers.start, puzzles, &policies, &budgets), work })
+}
+
+/// The shards of a suite.
+struct SuiteWork<'a> {
+    step: &'a Puzzles,
+    params: &'a PuzzleParams,
+    workspace: &'a StepWorkspace,
+    context: &'a StepContext,
+    net: &'a Checkpoint,
+    /// That of the step's tables.
+    provenance: Provenance,
+}
+
+impl ShardWork for SuiteWork<'_> {
+    type Found = Solved;
+
+    fn play(
+        &self,
+        shards: &[Shard],
+        lanes: u32,
+        keep: &Keep<'_, Solved>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let (context, meter) = (self.context, &self.workspace.meter);
+        let tables = self.params.search.open_tablebases()?;
+        lanes::run::<_, _, StepError>(
+            shards,
+            lanes,
+            &|| Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec)),
+            &|evaluator, shard| {
+                let puzzles = &self.step.suite.puzzles;
+                solve(self.params, puzzles, shard, &mut **evaluator, tables.as_ref(), observer)
+            },
+            keep,
+        )
+    }
+
+    fn folder(&self) -> &Path {
+        self.workspace.folder.root()
+    }
+
+    fn stays_here(&self) -> Option<&'static str> {
+        self.params.search.tablebases.as_ref().map(|_| "workers have no tablebases")
+    }
+
+    fn job(&self) -> Result<Described<Job>, StepError> {
+        let Self { step, params, workspace, context, net, .. } = *self;
+        let kind = (Puzzles::KIND, Puzzles::VERSION);
+        let evaluators = (&context.evaluators, context.is_mixed());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
+        // The script may have the lines itself, and a file may change.
+        let path = workspace.scratch("suite.epd");
+        durable::write(&path, &step.suite.content).map_err(RunError::io("write", &path))?;
+        let (bytes, digest) = (step.suite.content.len() as u64, &step.suite.digest);
+        let suite = job.name(remote::SUITE.to_owned(), path, bytes, digest);
+        job.of.files.push(suite);
+        Ok(job)
+    }
+
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
+        Ok(Described { of: Task::of(shard), sources: Sources::new() })
+    }
+
+    fn read(&self, shard: Shard, reply: Reply) -> Result<Solved, Unaccepted> {
+        remote::read(self.params, &self.step.suite.puzzles, shard, reply).map_err(Unaccepted::Refused)
+    }
+
+    fn store(&self, shard: Shard, found: &Solved) -> Result<Vec<FileEntry>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        let path = self.workspace.part("puzzles", shard.index);
+        Ok(vec![write_table(self.workspace.folder.root(), &path, &found.rows, &provenance)?])
+    }
+
+    fn finish(
+        &self,
+        shard: Shard,
+        Solved { rows, work }: Solved,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError> {
+        let first = self.params.simulations[0];
+        let solved =
+            |budget: &u32| rows.iter().filter(|row| row.simulations == *budget && row.solved).count();
+        let part = Part {
+            puzzles: shard.games.into(),
+            simulations: work.simulations,
+            evaluations: work.evaluations,
+            policy_solved: rows.iter().filter(|row| row.simulations == first && row.policy_solved).count()
+                as u64,
+            solved: self.params.simulations.iter().map(|budget| solved(budget) as u64).collect(),
+        };
+        self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn report(&self, found: &Solved, observer: &dyn Observer) {
+        observer.event(Event::Work { unit: "evaluations", amount: found.work.evaluations });
+        let puzzles = found.rows.len() / self.params.simulations.len();
+        observer.event(Event::Work { unit: "puzzles", amount: puzzles as u64 });
+    }
+}
+
 /// The rows of a shard: those of each puzzle by budget.
 fn rows(
     params: &PuzzleParams,
@@ -409,8 +540,7 @@ fn rows(
     let mut rows = Vec::new();
     for (index, (puzzle, policy)) in puzzles.iter().zip(policies).enumerate() {
         let solved = |budget: &Vec<Answer>| is_right(puzzle, budget[index].played.packed());
-        let wrong = budgets.iter().rposition(|budget| !solved(budget));
-        let solved_from = params.simulations.get(wrong.map_or(0, |wrong| wrong + 1)).copied().unwrap_or(0);
+        let solved_from = solved_from(&params.simulations, |budget| solved(&budgets[budget]));
         for (simulations, budget) in params.simulations.iter().zip(budgets) {
             let answer = &budget[index];
             rows.push(PuzzleRow {
@@ -418,7 +548,7 @@ fn rows(
                 simulations: *simulations,
                 id: puzzle.id.clone(),
                 fen: puzzle.game.position().fen(),
-                right: puzzle.right.iter().map(|right| right.packed()).collect(),
+                right: right(puzzle),
                 played: answer.played.packed(),
                 solved: solved(budget),
                 solved_from,
@@ -435,31 +565,6 @@ fn rows(
 impl Puzzles {
     fn count(&self) -> u32 {
         u32::try_from(self.suite.puzzles.len()).unwrap_or(u32::MAX)
-    }
-
-    fn keep(
-        &self,
-        params: &PuzzleParams,
-        workspace: &StepWorkspace,
-        shard: Shard,
-        (rows, work): &(Vec<PuzzleRow>, Spending),
-    ) -> Result<(), StepError> {
-        let (name, number) = (short_digest(&self.network.0.digest), shard.index.to_string());
-        let provenance = files::provenance(workspace, [("network", name), ("shard", &number)]);
-        let root = workspace.folder.root();
-        let file = write_table(root, &workspace.part("puzzles", shard.index), rows, &provenance)?;
-        let first = params.simulations[0];
-        let solved =
-            |budget: &u32| rows.iter().filter(|row| row.simulations == *budget && row.solved).count();
-        let part = Part {
-            puzzles: shard.games.into(),
-            simulations: work.simulations,
-            evaluations: work.evaluations,
-            policy_solved: rows.iter().filter(|row| row.simulations == first && row.policy_solved).count()
-                as u64,
-            solved: params.simulations.iter().map(|budget| solved(budget) as u64).collect(),
-        };
-        Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
     }
 
     /// Merges the shards in order.

@@ -10,9 +10,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use dc0_core::event::{Event, GameSnapshot, Observer};
 
 use super::file::{LiveGameFile, ProgressFile, StepStatus};
+use crate::executor::FleetStatus;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
-use dc0_process::format::{amount, duration};
+use dc0_process::format::{amount, counted, duration};
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::Meter;
 
@@ -47,6 +48,8 @@ struct Counts {
     done: u64,
     work: BTreeMap<&'static str, u64>,
     figures: BTreeMap<&'static str, f64>,
+    /// Who does the step's shards, if workers do.
+    fleet: Option<FleetStatus>,
 }
 
 impl StepProgress {
@@ -111,12 +114,42 @@ impl StepProgress {
         text
     }
 
+    /// Shows how the shards of the step stand, which workers do.
+    pub(crate) fn fleet(&self, status: FleetStatus) {
+        if let Some(meter) = &self.meter {
+            meter.set_workers(status.shares());
+        }
+        let mut counts = self.counts();
+        counts.fleet = Some(status);
+        self.show(&counts);
+    }
+
+    /// Shows the counts on the bar and in the file.
+    fn show(&self, counts: &Counts) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(self.message(counts));
+        }
+        let Some(file) = &self.file else { return };
+        file.update(self.watch, |standing| {
+            standing.done = counts.done;
+            standing.work = counts.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
+            standing.figures =
+                counts.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+            standing.fleet.clone_from(&counts.fleet);
+        });
+    }
+
     fn message(&self, counts: &Counts) -> String {
         let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
         let rates = counts.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
         let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
         let figures = counts.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
-        rates.chain(figures).collect::<Vec<_>>().join("  ")
+        let fleet = counts.fleet.iter().map(|fleet| {
+            let present = fleet.workers.iter().filter(|worker| worker.last_seen_secs.is_some()).count();
+            let FleetStatus { waiting, issued, .. } = fleet;
+            format!("{}, {} to do", counted(present, "worker"), counted((waiting + issued) as usize, "shard"))
+        });
+        rates.chain(figures).chain(fleet).collect::<Vec<_>>().join("  ")
     }
 }
 
@@ -161,16 +194,7 @@ impl Observer for StepProgress {
                 return;
             }
         }
-        if let Some(bar) = &self.bar {
-            bar.set_message(self.message(&counts));
-        }
-        let Some(file) = &self.file else { return };
-        file.update(self.watch, |standing| {
-            standing.done = counts.done;
-            standing.work = counts.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
-            standing.figures =
-                counts.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        });
+        self.show(&counts);
     }
 
     fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {

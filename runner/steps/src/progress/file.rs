@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
+use crate::executor::FleetStatus;
 use dc0_process::clock::{self, Stopwatch};
 
 /// The file's name in the work folder of a step.
@@ -40,6 +41,8 @@ pub struct StepStatus {
     pub figures: BTreeMap<String, f64>,
     /// A game in progress, in steps that play games.
     pub game: Option<LiveGameFile>,
+    /// How the step's shards stand, and who does them, if workers do.
+    pub fleet: Option<FleetStatus>,
 }
 
 /// A snapshot of a game in progress.

@@ -94,7 +94,7 @@ fn step(StartedStep { step: identity, kind }: &StartedStep, standing: Option<Ste
     json!({
         "identity": identity, "kind": kind, "label": standing.label, "unit": standing.unit, "done": standing.done,
         "total": standing.total, "elapsed": standing.seconds, "left": left, "rates": rates,
-        "figures": standing.figures, "at": standing.at, "game": standing.game.and_then(|playing| live_game(&playing)),
+        "figures": standing.figures, "fleet": standing.fleet, "at": standing.at, "game": standing.game.and_then(|playing| live_game(&playing)),
     })
 }
 
@@ -112,9 +112,9 @@ pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> 
     let lock = library.own(sweep.folder.lock());
     let is_running = match lock.map_or(Worker::None, |path| locks.holder(&path)) {
         Worker::Process(_) => true,
-        Worker::None => false,
-        // Then its trials decide.
-        Worker::Unknown => {
+        Worker::None if !sweep.folder.array().is_dir() => false,
+        // Its trials decide, which other processes may run by themselves.
+        Worker::None | Worker::Unknown => {
             library.trials(sweep).iter().any(|run| status(library, run, locks)["state"] == "running")
         }
     };
@@ -176,8 +176,9 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::{Journal, Worker, is_before, is_running, live_game, state};
+    use super::{Journal, Progress, StartedStep, Worker, is_before, is_running, live_game, state, step};
     use dc0_process::clock;
+    use dc0_steps::executor::{FleetStatus, WorkerStatus};
     use dc0_steps::progress::LiveGameFile;
     use dc0_steps::progress::StepStatus;
 
@@ -204,6 +205,18 @@ mod tests {
             !is_running(&Worker::None, Some(&progress(&clock::timestamp())))
                 && is_running(&Worker::Process(1), None)
         );
+    }
+
+    #[test]
+    fn a_step_shows_its_workers() {
+        let worker = WorkerStatus { worker: "one".to_owned(), shards: 3, ..WorkerStatus::default() };
+        let fleet = FleetStatus { waiting: 7, issued: 2, done: 3, workers: vec![worker] };
+        let standing = StepStatus { fleet: Some(fleet), ..StepStatus::default() };
+        let begun = StartedStep { step: "a".to_owned(), kind: "self_play".to_owned() };
+        let shown = step(&Progress { under_way: Some(begun), ..Progress::default() }, Some(standing));
+        let fleet = &shown["fleet"];
+        assert_eq!((&fleet["waiting"], &fleet["workers"][0]["shards"]), (&7.into(), &3.into()), "{shown}");
+        assert_eq!(fleet["workers"][0]["last_seen_secs"], serde_json::Value::Null);
     }
 
     #[test]

@@ -143,7 +143,9 @@ impl SlurmArgs {
         );
         let mut directive = |line: String| writeln!(text, "#SBATCH --{line}").expect("writes to text");
         directive(format!("array=0-{last}{at_once}"));
-        for (option, value) in [("partition", &self.partition), ("account", &self.account), ("qos", &self.qos)] {
+        for (option, value) in
+            [("partition", &self.partition), ("account", &self.account), ("qos", &self.qos)]
+        {
             if let Some(value) = value {
                 directive(format!("{option}={value}"));
             }
@@ -252,9 +254,6 @@ mod tests {
     use std::num::NonZeroU32;
     use std::path::Path;
 
-    use clap::Args as _;
-    use clap::FromArgMatches as _;
-
     use super::{HqArgs, Job, SlurmArgs, TaskArgs, literal, plain, seconds};
 
     fn parsed<T: clap::Args>(line: &str) -> T {
@@ -290,7 +289,9 @@ mod tests {
         }
         let hq: HqArgs = parsed("");
         let text = hq.text(&task, &job(Path::new("/d/logs"))).expect("a script");
-        for line in ["#HQ --array=0-5", "#HQ --cpus=4", "#HQ --resource mem=7680", "#HQ --time-request=108300s"] {
+        for line in
+            ["#HQ --array=0-5", "#HQ --cpus=4", "#HQ --resource mem=7680", "#HQ --time-request=108300s"]
+        {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
     }

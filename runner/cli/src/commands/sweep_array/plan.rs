@@ -30,7 +30,12 @@ pub(super) struct Plan {
 impl Plan {
     /// A plan for trials, of which each task runs so many.
     pub(super) fn new(folder: PathBuf, arguments: Vec<String>, trials: &[u32], group: usize) -> Self {
-        Self { version: VERSION, folder, arguments, tasks: trials.chunks(group).map(<[u32]>::to_vec).collect() }
+        Self {
+            version: VERSION,
+            folder,
+            arguments,
+            tasks: trials.chunks(group).map(<[u32]>::to_vec).collect(),
+        }
     }
 
     /// The file's bytes.

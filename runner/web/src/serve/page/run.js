@@ -36,6 +36,25 @@ function besideText(step, isRunning) {
   return step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : "") + left;
 }
 
+// The workers that do the step's shards, and what waits for them.
+function showFleet(fleet) {
+  at("fleet").hidden = !fleet;
+  if (!fleet) return;
+  setText(at("queue"), `${counted(fleet.waiting, "shard")} not handed out, ${fleet.issued} handed out, ${fleet.done} done by workers`);
+  const seen = (worker) => (worker.last_seen_secs === null ? "gone" : `${worker.last_seen_secs.toFixed(0)} s before`);
+  const row = (worker) => make("tr", { "data-key": worker.worker, children: [
+    make("td", { text: worker.worker }),
+    make("td", { text: String(worker.shards), class: "n" }),
+    make("td", { text: worker.shards ? (worker.secs / worker.shards).toFixed(1) : "", class: "n" }),
+    make("td", { text: `${worker.busy} of ${worker.lanes}`, class: "n" }),
+    make("td", { text: amount(worker.evaluations_per_sec), class: "n" }),
+    make("td", { text: String(worker.failed), class: "n" }),
+    make("td", { text: worker.aside ? `put aside: ${worker.aside}` : seen(worker) }),
+    make("td", { text: worker.platform }),
+  ] });
+  patch(at("workers"), fleet.workers.map(row));
+}
+
 function showJournal(lines) {
   const row = (line) => make("tr", { "data-key": `${line.at} ${line.event} ${line.step ?? ""}`, children: [
     make("td", { text: when(line.at) }),
@@ -60,6 +79,7 @@ function showState(status) {
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));
   showStep(status);
+  showFleet((status.state === "running" && status.step?.fleet) || null);
   const playing = [status.step, ...status.beside].find((step) => step?.game);
   games.now((status.state === "running" && playing?.game) || null);
   showJournal(status.recent);

@@ -1,0 +1,104 @@
+//! Who has done what of a step, and how its shards stand, for the live view and the costs.
+
+use std::collections::BTreeMap;
+
+use dc0_steps::executor::{FleetStatus, WorkerStatus};
+
+use crate::message::Heartbeat;
+
+/// What the workers of a step have done so far.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    workers: BTreeMap<String, WorkerStatus>,
+    shards: u64,
+}
+
+impl Standing {
+    /// Counts a shard.
+    pub(super) fn done(&mut self, worker: &str, secs: f64) {
+        self.shards += 1;
+        let status = self.worker(worker);
+        status.shards += 1;
+        status.secs += secs.clamp(0.0, 1e9);
+    }
+
+    fn worker(&mut self, worker: &str) -> &mut WorkerStatus {
+        let new = || WorkerStatus { worker: worker.to_owned(), ..WorkerStatus::default() };
+        self.workers.entry(worker.to_owned()).or_insert_with(new)
+    }
+
+    /// The status now: given the workers that are there, each with the seconds since its last heartbeat, which of them do tasks of the
+    /// step, and which are put aside.
+    pub(super) fn status(
+        &mut self,
+        (waiting, issued): (usize, usize),
+        present: &[(Heartbeat, f64)],
+        takes_part: impl Fn(&Heartbeat) -> bool,
+        aside: &BTreeMap<String, String>,
+    ) -> FleetStatus {
+        for status in self.workers.values_mut() {
+            (status.busy, status.evaluations_per_sec, status.last_seen_secs) = (0, 0.0, None);
+        }
+        for (heartbeat, age) in present.iter().filter(|(heartbeat, _)| takes_part(heartbeat)) {
+            let status = self.worker(&heartbeat.worker);
+            status.platform.clone_from(&heartbeat.platform);
+            status.lanes = heartbeat.lanes;
+            status.busy = heartbeat.tasks.len() as u64;
+            status.failed = heartbeat.failed;
+            status.evaluations_per_sec = heartbeat.evaluations_per_sec;
+            status.last_seen_secs = Some(*age);
+        }
+        for status in self.workers.values_mut() {
+            status.aside = aside.get(&status.worker).cloned();
+        }
+        FleetStatus {
+            waiting: waiting as u64,
+            issued: issued as u64,
+            done: self.shards,
+            workers: self.workers.values().cloned().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::Standing;
+    use crate::message::Heartbeat;
+
+    fn heartbeat(worker: &str, route: &str) -> Heartbeat {
+        Heartbeat {
+            worker: worker.to_owned(),
+            platform: "x".to_owned(),
+            routes: vec![route.to_owned()],
+            lanes: 2,
+            tasks: vec!["t".to_owned()],
+            done: 7,
+            failed: 1,
+            evaluations_per_sec: 5.0,
+        }
+    }
+
+    #[test]
+    fn workers_that_left_keep_what_they_have_done() {
+        let mut standing = Standing::default();
+        let takes_part = |heartbeat: &Heartbeat| heartbeat.routes == ["r"];
+        let present = [(heartbeat("one", "r"), 0.5), (heartbeat("other", "s"), 0.5)];
+        standing.done("one", 2.0);
+        let status = standing.status((4, 2), &present, takes_part, &BTreeMap::new());
+        assert_eq!((status.waiting, status.issued, status.done, status.workers.len()), (4, 2, 1, 1));
+        let one = &status.workers[0];
+        assert_eq!((one.shards, one.secs, one.busy, one.last_seen_secs), (1, 2.0, 1, Some(0.5)));
+        standing.done("two", 1.0);
+        let aside = [("one".to_owned(), "wrong".to_owned())].into();
+        let status = standing.status((0, 0), &[], takes_part, &aside);
+        let shown: Vec<_> = status
+            .workers
+            .iter()
+            .map(|worker| (worker.worker.as_str(), worker.shards, worker.busy, worker.last_seen_secs))
+            .collect();
+        assert_eq!(shown, [("one", 1, 0, None), ("two", 1, 0, None)]);
+        assert_eq!(status.workers[0].aside.as_deref(), Some("wrong"));
+    }
+}
