@@ -6,6 +6,7 @@
 mod batch;
 mod plan;
 
+use std::borrow::Cow;
 use std::env;
 use std::fs;
 use std::num::NonZeroU32;
@@ -70,7 +71,7 @@ fn words(matches: &ArgMatches) -> Vec<String> {
         }
         let values = matches.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy());
         match arg.get_long() {
-            None => words.extend(values.map(|value| value.into_owned())),
+            None => words.extend(values.map(Cow::into_owned)),
             Some(long) if matches!(arg.get_action(), ArgAction::SetTrue) => words.push(format!("--{long}")),
             Some(long) => words.extend(values.map(|value| format!("--{long}={value}"))),
         }
@@ -89,7 +90,7 @@ pub(super) struct SweepSlurmArgs {
     slurm: SlurmArgs,
 }
 
-/// An array of HyperQueue tasks.
+/// An array of `HyperQueue` tasks.
 #[derive(Debug, Args)]
 pub(super) struct SweepHqArgs {
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::experiment::{Ended, Experiment, results_of};
 
@@ -21,8 +21,8 @@ let found = sweep(#{
 }, |trial| {
     let run = trial.run;
     let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
-    let games = if trial.number == 1 { 24 } else { 4 };
-    let search = #{ simulations: 48, c_puct: trial.c_puct };
+    let games = if trial.number == 1 { 20 } else { 4 };
+    let search = #{ simulations: 40, c_puct: trial.c_puct };
     run.self_play(net, #{ games: games, shard_games: 2, search: search, max_plies: 60 });
     if trial.number == p.fails { throw "no luck"; }
     let trained = run.train(net, run.window(), #{ updates: 3, batch: 16, learning_rate: trial.rate });
@@ -46,7 +46,7 @@ fn array(experiment: &Experiment, system: &str, more: &[&str]) -> PathBuf {
     let line =
         ended.stdout.lines().find(|line| line.trim_start().starts_with(['s', 'h'])).expect("a command");
     let file = line.split_whitespace().last().expect("a file");
-    assert!(ended.stdout.contains("dc0-run x.rhai --device=cpu"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("dc0-run x.rhai --"), "{}", ended.stdout);
     experiment.folder.path().join(file)
 }
 
@@ -81,21 +81,19 @@ impl Batch {
         command.spawn().expect("bash starts")
     }
 
-    fn run(&self, script: &Path, task: usize) -> Ended {
-        self.start(script, task).wait_with_output().expect("ends").into()
-    }
-
     fn queued_again(&self) -> String {
         fs::read_to_string(self.tools.path().join("scontrol.calls")).unwrap_or_default()
     }
 }
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(120), "waited too long for {what}");
+    for _ in 0..6000 {
+        if is_so() {
+            return;
+        }
         sleep(Duration::from_millis(20));
     }
+    panic!("waited two minutes for {what}");
 }
 
 /// The files of all trials whose content must be reproducible, with their digests, and the table of trials.
@@ -134,7 +132,7 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     let ended: Ended = interrupted.wait_with_output().expect("ends").into();
     assert_eq!((ended.code, batch.queued_again().as_str()), (Some(0), "requeue 77_1\n"), "{}", ended.stderr);
     let shards = fs::read_dir(&games).expect("shards").count();
-    assert!((1..12).contains(&shards), "{shards} shards: {}", ended.stderr);
+    assert!((1..10).contains(&shards), "{shards} shards: {}", ended.stderr);
 
     // Another process cannot have the sweep while its trials run.
     let again = batch.start(&script, 1);
@@ -164,7 +162,7 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
 
 #[test]
 fn a_hyperqueue_script_runs_groups_of_trials() {
-    let experiment = Experiment::new(&SWEEP.replace("24", "4"));
+    let experiment = Experiment::new(&SWEEP.replace("20", "4"));
     let script = array(&experiment, "sweep-hq", &["--group", "3", "--cpus", "2"]);
     let text = fs::read_to_string(&script).expect("a script");
     assert!(text.contains("#HQ --array=0-1\n") && text.contains("#HQ --cpus=2\n"), "{text}");

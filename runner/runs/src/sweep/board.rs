@@ -85,12 +85,12 @@ impl Board {
         rows
     }
 
-    /// One line about a trial that has just ended or paused.
-    pub fn line(&self, trial: u32) -> Option<String> {
+    /// One line about a trial that has just ended or paused; `is_ranked` says whether it is compared with the others.
+    pub fn line(&self, trial: u32, is_ranked: bool) -> Option<String> {
         let row = self.rows.iter().find(|row| row.trial == trial)?;
         let result =
             row.result.map_or_else(String::new, |result| format!(", {} {}", self.objective, shown(result)));
-        let standing = match self.best() {
+        let standing = match self.best().filter(|_| is_ranked) {
             Some(best) if best.trial == trial => ", the best so far".to_owned(),
             Some(best) => {
                 let value = best.result.map_or_else(String::new, shown);

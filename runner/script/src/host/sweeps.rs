@@ -96,10 +96,10 @@ fn sweep(
     let call_params = CallParams { params: params.clone(), given };
     let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
         OpenSweep::Whole(opened) => opened,
-        OpenSweep::Chosen => return Err(PartDone::error()),
+        OpenSweep::Chosen => return Err(PartDone::error().into()),
         OpenSweep::Trials(turns) => {
             session.in_sweep(|| run_alone(context, session, function, (&params, turns)))?;
-            return Err(PartDone::error());
+            return Err(PartDone::error().into());
         }
     };
     let work = Arc::new(Work::new(params, opened, false));
@@ -137,8 +137,8 @@ fn run_alone(
 pub struct PartDone;
 
 impl PartDone {
-    fn error() -> Box<EvalAltResult> {
-        EvalAltResult::ErrorTerminated(Dynamic::from(Self), Position::NONE).into()
+    fn error() -> EvalAltResult {
+        EvalAltResult::ErrorTerminated(Dynamic::from(Self), Position::NONE)
     }
 
     /// Whether an error is this end.
@@ -271,7 +271,7 @@ impl Work {
         // One at a time, so that an older table never replaces a newer one.
         let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
         let board = self.board();
-        if let Some(line) = board.line(trial) {
+        if let Some(line) = board.line(trial, !self.is_alone) {
             self.host.print(&line);
         }
         Call::new("sweep", context).run(self.host.update(&board))

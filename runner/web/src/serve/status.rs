@@ -176,7 +176,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::{Journal, Progress, StartedStep, Worker, is_before, is_running, live_game, state, step};
+    use super::{Journal, Worker, is_before, is_running, live_game, state, step};
     use dc0_process::clock;
     use dc0_steps::executor::{FleetStatus, WorkerStatus};
     use dc0_steps::progress::LiveGameFile;
@@ -212,8 +212,8 @@ mod tests {
         let worker = WorkerStatus { worker: "one".to_owned(), shards: 3, ..WorkerStatus::default() };
         let fleet = FleetStatus { waiting: 7, issued: 2, done: 3, workers: vec![worker] };
         let standing = StepStatus { fleet: Some(fleet), ..StepStatus::default() };
-        let begun = StartedStep { step: "a".to_owned(), kind: "self_play".to_owned() };
-        let shown = step(&Progress { under_way: Some(begun), ..Progress::default() }, Some(standing));
+        let started = r#"{"at":"4","event":"started","kind":"self_play","secs":0.0,"step":"aa"}"#;
+        let shown = step(&Journal::of(&format!("{started}\n")).progress, Some(standing));
         let fleet = &shown["fleet"];
         assert_eq!((&fleet["waiting"], &fleet["workers"][0]["shards"]), (&7.into(), &3.into()), "{shown}");
         assert_eq!(fleet["workers"][0]["last_seen_secs"], serde_json::Value::Null);

@@ -1,4 +1,4 @@
-//! Batch scripts: what a task may use, as the directives of Slurm and of HyperQueue, and the few lines that start it.
+//! Batch scripts: what a task may use, as the directives of Slurm and of `HyperQueue`, and the few lines that start it.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -55,7 +55,7 @@ pub(super) struct SlurmArgs {
     warning: u32,
 }
 
-/// How HyperQueue is to run the array.
+/// How `HyperQueue` is to run the array.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "HyperQueue")]
 pub(super) struct HqArgs {
@@ -167,7 +167,8 @@ impl SlurmArgs {
         directive("open-mode=append".to_owned());
         directive(format!("signal=B:USR1@{}", self.warning));
         directive(format!("output=\"{log}/%A_%a.log\""));
-        text += &format!(
+        write!(
+            text,
             r#"
 # A warning before the time limit (USR1) stops the trial where it can go on, and queues this task again. TERM only stops it: then
 # Slurm queues the task again, or a user has cancelled it.
@@ -191,7 +192,8 @@ exit "$code"
 "#,
             executable = literal(job.executable),
             plan = literal(job.plan)
-        );
+        )
+        .expect("writes to text");
         Ok(text)
     }
 }
@@ -220,11 +222,8 @@ impl HqArgs {
         directive(format!("priority={}", self.priority));
         directive(format!("stdout=\"{log}/%{{JOB_ID}}_%{{TASK_ID}}.out\""));
         directive(format!("stderr=\"{log}/%{{JOB_ID}}_%{{TASK_ID}}.err\""));
-        text += &format!(
-            "\nexec {} sweep-trial {} \"$HQ_TASK_ID\"\n",
-            literal(job.executable),
-            literal(job.plan)
-        );
+        let (executable, plan) = (literal(job.executable), literal(job.plan));
+        writeln!(text, "\nexec {executable} sweep-trial {plan} \"$HQ_TASK_ID\"").expect("writes to text");
         Ok(text)
     }
 }
@@ -262,7 +261,7 @@ mod tests {
         T::from_arg_matches(&matches).expect("arguments")
     }
 
-    fn job<'a>(logs: &'a Path) -> Job<'a> {
+    fn job(logs: &Path) -> Job<'_> {
         let (executable, plan) = (Path::new("/opt/dc0 it's/dc0-run"), Path::new("/d/$(id)/plan.json"));
         Job { name: "cpuct", executable, plan, logs, tasks: NonZeroU32::new(6).expect("some") }
     }
