@@ -193,9 +193,9 @@ fn damaged_files_at_the_broker_are_stored_again() {
 fn nets_can_be_in_a_folder_where_damaged_ones_are_stored_again() {
     let mut broker = Broker::start();
     let files = broker.path("files");
-    let place = files.display().to_string();
+    let location = files.display().to_string();
     let out = tempfile::tempdir().expect("temporary folder");
-    let mut coordinator = broker.coordinator(out.path(), &["--artefacts", &place]);
+    let mut coordinator = broker.coordinator(out.path(), &["--artefacts", &location]);
     let channel = files.join(forge(&broker, &["channel"]));
     for entry in fs::read_dir(&channel).expect("files of the job") {
         fs::write(entry.expect("an entry").path(), b"damaged").expect("writes");
@@ -204,7 +204,7 @@ fn nets_can_be_in_a_folder_where_damaged_ones_are_stored_again() {
     let unaware = broker.worker();
     wait_for("the reason", || unaware.printed().contains("start this worker with --artefacts"));
     drop(unaware);
-    broker.worker_options = ["--artefacts".to_owned(), place.clone()].to_vec();
+    broker.worker_options = ["--artefacts".to_owned(), location.clone()].to_vec();
     let _workers = [broker.worker(), broker.worker()];
     assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
     assert_eq!(digests(out.path()), expected(&[]));

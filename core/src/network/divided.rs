@@ -35,7 +35,7 @@ struct Part {
 
 /// What a thread does for a batch.
 enum Job {
-    Evaluate(Part),
+    Evaluate(Box<Part>),
     StartShard,
 }
 
@@ -43,11 +43,11 @@ struct Helper {
     /// Dropped to end the thread.
     jobs: Option<Sender<Job>>,
     /// The part, and its number of rows or why they could not be evaluated.
-    answers: Receiver<(Part, Result<(), EvaluatorError>)>,
+    answers: Receiver<(Box<Part>, Result<(), EvaluatorError>)>,
     thread: Option<JoinHandle<()>>,
     is_busy: bool,
     /// The last part, and the memory of the next one.
-    part: Part,
+    part: Box<Part>,
 }
 
 impl Divided {
@@ -159,7 +159,7 @@ impl Helper {
                 }
             }
         });
-        Self { jobs: Some(jobs), answers, thread: Some(thread), is_busy: false, part: Part::default() }
+        Self { jobs: Some(jobs), answers, thread: Some(thread), is_busy: false, part: Box::default() }
     }
 
     /// A job that a thread which has ended does not get is noticed by [`finish`](Self::finish).

@@ -28,7 +28,7 @@ mod tests {
     use crate::search::{MovesLeftParams, SearchParams};
 
     #[test]
-    fn nets_are_asked_for_what_the_search_uses() {
+    fn requirements_follow_the_search() {
         let plain = SearchParams::default();
         let hasty = SearchParams { moves_left: Some(MovesLeftParams::default()), ..plain.clone() };
         let quiet = SearchParams { quiescence: true, ..plain.clone() };

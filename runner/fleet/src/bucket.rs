@@ -107,12 +107,12 @@ impl Bucket {
     }
 
     fn path(&self, name: &str) -> Path {
-        name.split('/').fold(self.folder.clone(), |path, part| path.join(part))
+        name.split('/').fold(self.folder.clone(), Path::join)
     }
 
     /// Stores a file, unless one of this name and size is there; or in any case, for one that is damaged.
     pub(crate) async fn put(&self, name: &str, content: Vec<u8>, replaces: bool) -> Result<(), String> {
-        self.try_put(&self.path(name), content, replaces).await.map_err(cause)
+        self.try_put(&self.path(name), content, replaces).await.map_err(|error| cause(&error))
     }
 
     async fn try_put(&self, path: &Path, content: Vec<u8>, replaces: bool) -> Result<(), Error> {
@@ -147,27 +147,27 @@ impl Bucket {
     /// Fetches a file of at most `most` bytes. The inner error says why it cannot be had.
     pub(crate) async fn get(&self, name: &str, most: u64) -> Result<Result<Vec<u8>, String>, String> {
         let found = match self.store.get(&self.path(name)).await {
-            Err(error @ Error::NotFound { .. }) => return Ok(Err(cause(error))),
-            found => found.map_err(cause)?,
+            Err(error @ Error::NotFound { .. }) => return Ok(Err(cause(&error))),
+            found => found.map_err(|error| cause(&error))?,
         };
         let size = found.meta.size;
         if size > most {
             return Ok(Err(format!("it has {size} bytes, expected at most {most}")));
         }
-        Ok(Ok(found.bytes().await.map_err(cause)?.to_vec()))
+        Ok(Ok(found.bytes().await.map_err(|error| cause(&error))?.to_vec()))
     }
 
     /// Deletes a file; one that is not there is no error.
     pub(crate) async fn delete(&self, name: &str) -> Result<(), String> {
         match self.store.delete(&self.path(name)).await {
             Err(Error::NotFound { .. }) => Ok(()),
-            deleted => deleted.map_err(cause),
+            deleted => deleted.map_err(|error| cause(&error)),
         }
     }
 }
 
-fn cause(error: Error) -> String {
-    without_query(&dc0_process::fault::chain(&error))
+fn cause(error: &Error) -> String {
+    without_query(&dc0_process::fault::chain(error))
 }
 
 /// A text whose URLs have no queries: those can be signatures.
@@ -187,15 +187,15 @@ mod tests {
     #[test]
     fn files_are_stored_once_and_damaged_ones_replaced() {
         let folder = tempfile::tempdir().expect("temporary folder");
-        let place = folder.path().join("deep");
-        let bucket = Bucket::open(&place.display().to_string()).expect("a folder");
+        let root = folder.path().join("deep");
+        let bucket = Bucket::open(&root.display().to_string()).expect("a folder");
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             bucket.put("a/b", b"content".to_vec(), false).await.expect("stores");
             bucket.put("a/b", b"CONTENT".to_vec(), false).await.expect("is there");
             assert_eq!(bucket.get("a/b", 7).await.expect("answers").expect("whole"), b"content");
             assert!(bucket.get("a/b", 6).await.expect("answers").expect_err("large").contains("7 bytes"));
-            fs::write(place.join("a/b"), b"cut").expect("writes");
+            fs::write(root.join("a/b"), b"cut").expect("writes");
             bucket.put("a/b", b"content".to_vec(), false).await.expect("replaces what has another size");
             assert_eq!(bucket.get("a/b", 7).await.expect("answers").expect("whole"), b"content");
             bucket.put("a/b", b"CONTENT".to_vec(), true).await.expect("replaces");
@@ -208,11 +208,11 @@ mod tests {
             assert!(bucket.get("a/b", 7).await.expect("answers").is_err());
         });
         // Nothing partial is left.
-        assert_eq!(fs::read_dir(&place).expect("lists").count(), 2);
+        assert_eq!(fs::read_dir(&root).expect("lists").count(), 2);
     }
 
     #[test]
-    fn other_places_are_refused_and_secrets_not_shown() {
+    fn other_addresses_are_refused_and_secrets_not_shown() {
         for text in ["http://lab/files", "ftp://me:s3cret@lab/files", "memory:///", "s3://"] {
             let error = Bucket::open(text).expect_err(text).to_string();
             assert!(error.contains("is no place for files") && !error.contains("s3cret"), "{error}");

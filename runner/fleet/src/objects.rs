@@ -117,8 +117,8 @@ pub(crate) struct Artefacts(Option<Arc<Bucket>>);
 
 impl Artefacts {
     /// The place that the user names; that of the broker if there is none.
-    pub(crate) fn open(place: Option<&str>) -> Result<Self, BrokerError> {
-        Ok(Self(place.map(Bucket::open).transpose()?.map(Arc::new)))
+    pub(crate) fn open(location: Option<&str>) -> Result<Self, BrokerError> {
+        Ok(Self(location.map(Bucket::open).transpose()?.map(Arc::new)))
     }
 
     /// The place beside the broker, without credentials.

@@ -69,7 +69,7 @@ pub struct WorkerArgs {
     /// The most that is kept there, in GiB; the oldest files go first.
     #[arg(long, value_name = "GIB", default_value_t = 10.0, value_parser = gibibytes)]
     cache_size: f64,
-    /// A folder, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH with nets and large results, as runs with the same option use
+    /// A folder, `s3://BUCKET/PATH`, `gs://BUCKET/PATH` or `az://CONTAINER/PATH` with nets and large results, as runs with the same option use
     /// it [default: the broker].
     #[arg(long, value_name = "URL")]
     artefacts: Option<String>,

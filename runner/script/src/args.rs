@@ -82,7 +82,7 @@ pub struct RunArgs {
     /// 0 for none. A larger share finds them sooner, and takes as much of this machine's time.
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "workers")]
     pub recheck: f64,
-    /// A folder, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH for nets and large results, which the workers name too
+    /// A folder, `s3://BUCKET/PATH`, `gs://BUCKET/PATH` or `az://CONTAINER/PATH` for nets and large results, which the workers name too
     /// [default: the broker].
     #[arg(long, value_name = "URL", requires = "workers")]
     pub artefacts: Option<String>,

@@ -247,11 +247,9 @@ impl Planner {
         let number = self.run().next(kind.series());
         let mut description = call.planned(number)?;
         match steps {
-            Some(1) => description.push_str(", beside the step before it"),
-            Some(steps) if steps > 1 => {
-                description.push_str(&format!(", beside the {steps} steps before it"))
-            }
-            _ => {}
+            None | Some(0) => {}
+            Some(1) => description += ", beside the step before it",
+            Some(steps) => description = format!("{description}, beside the {steps} steps before it"),
         }
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;

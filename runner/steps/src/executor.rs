@@ -112,7 +112,7 @@ pub struct Order<'a> {
     /// Whether the user wants to stop.
     pub observer: &'a dyn Observer,
     /// Shows how the shards stand, and who does them; called from time to time, and at the end.
-    pub status: &'a dyn Fn(FleetStatus),
+    pub status: &'a (dyn Fn(FleetStatus) + Sync),
 }
 
 /// How the shards of a step stand, and who does them.

@@ -1,7 +1,7 @@
 //! [`Host`] for [`Runner`]: what scripts call, done in the open run.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_core::event::Observer;

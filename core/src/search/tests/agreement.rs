@@ -198,7 +198,7 @@ fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
 }
 
 #[test]
-fn quiescence_is_asked_for_in_every_row() {
+fn quiescence_marks_every_row() {
     let settled = SearchParams { quiescence: true, average_mirror: true, ..simulations(200) };
     let plain = SearchParams { quiescence: false, ..settled.clone() };
     for game in bench::positions() {

@@ -544,6 +544,7 @@ fn quiet_positions_are_without_checks_captures_and_promotions() {
             wdl.win + wdl.draw + wdl.loss
         })
         .collect();
-    let expected: Vec<f32> = (0..positions.len() as u16).map(|ply| f32::from(u8::from(quiet.contains(&ply)))).collect();
+    let expected: Vec<f32> =
+        (0..positions.len() as u16).map(|ply| f32::from(u8::from(quiet.contains(&ply)))).collect();
     assert_eq!(weights, expected);
 }

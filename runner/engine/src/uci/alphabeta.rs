@@ -50,7 +50,7 @@ struct Values {
     net: Arc<NnueNet>,
     /// Whether it is that of `DC0Model`.
     is_model: bool,
-    /// Whether its values tell draws from losses and wins.
+    /// Whether its values distinguish draws from losses and wins.
     knows_draws: bool,
 }
 

@@ -39,8 +39,6 @@ pub(super) const CLEAR_HASH: &str = "Clear Hash";
 /// The option that is not declared, because dc0 plays standard chess only; some programs send it to every engine.
 const CHESS960: &str = "UCI_Chess960";
 
-/// The option that needs a net with a head of its own.
-
 /// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
 

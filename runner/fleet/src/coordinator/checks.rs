@@ -23,7 +23,7 @@ const THREADS: usize = 16;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Where large results are.
-pub(super) type Place<'a> = (&'a Link, &'a Artefacts);
+pub(super) type Storage<'a> = (&'a Link, &'a Artefacts);
 
 /// A result to check.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) enum Verdict {
 
 /// Checks results, and stores those that are right.
 pub(super) fn check_all(
-    place: Place<'_>,
+    storage: Storage<'_>,
     channel: &Channel,
     accept: &Accept<'_>,
     results: Vec<Unchecked>,
@@ -72,26 +72,26 @@ pub(super) fn check_all(
         }) {
             group.push(next);
         }
-        all.extend(check_group(place, channel, accept, group));
+        all.extend(check_group(storage, channel, accept, group));
     }
     all
 }
 
 fn check_group(
-    place: Place<'_>,
+    storage: Storage<'_>,
     channel: &Channel,
     accept: &Accept<'_>,
     group: Vec<Unchecked>,
 ) -> Vec<Checked> {
     let threads = group.len().min(THREADS);
     if threads == 1 {
-        return group.into_iter().map(|result| check(place, channel, accept, result)).collect();
+        return group.into_iter().map(|result| check(storage, channel, accept, result)).collect();
     }
     let (queue, done) = (Mutex::new(group.into_iter()), Mutex::new(Vec::new()));
     let next = || queue.lock().ignore_poison().next();
     let work = || {
         while let Some(result) = next() {
-            let checked = check(place, channel, accept, result);
+            let checked = check(storage, channel, accept, result);
             done.lock().ignore_poison().push(checked);
         }
     };
@@ -103,16 +103,16 @@ fn check_group(
     done.into_inner().ignore_poison()
 }
 
-fn check(place: Place<'_>, channel: &Channel, accept: &Accept<'_>, result: Unchecked) -> Checked {
+fn check(storage: Storage<'_>, channel: &Channel, accept: &Accept<'_>, result: Unchecked) -> Checked {
     let Unchecked { shard, worker, sent: Sent { head, content } } = result;
     let (secs, digests) = (head.secs, head.digests());
     let object = head.object.as_ref().map(|digest| channel.object(digest));
-    let verdict = verdict(place, object.as_ref(), accept, shard, head, content);
+    let verdict = verdict(storage, object.as_ref(), accept, shard, head, content);
     Checked { counted: Counted { shard, worker, digests }, secs, object, verdict }
 }
 
 fn verdict(
-    (link, artefacts): Place<'_>,
+    (link, artefacts): Storage<'_>,
     object: Option<&String>,
     accept: &Accept<'_>,
     shard: Shard,

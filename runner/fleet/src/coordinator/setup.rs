@@ -2,7 +2,7 @@
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::object_store;
+use async_nats::jetstream::object_store::Config as BucketConfig;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
 use crate::error::BrokerError;
@@ -39,7 +39,7 @@ pub(super) fn make_streams(link: &Link) -> Result<(), BrokerError> {
             jetstream.get_or_create_stream(stream(name, subject)).await.map_err(Cause::of)?;
         }
         if jetstream.get_object_store(BUCKET).await.is_err() {
-            let config = object_store::Config {
+            let config = BucketConfig {
                 bucket: BUCKET.to_owned(),
                 description: Some("nets, jobs and large results of dc0".to_owned()),
                 max_age: KEPT,

@@ -149,8 +149,14 @@ pub(super) struct Step<'a> {
     announced: BTreeSet<String>,
     watch: Stopwatch,
     checked: Stopwatch,
-    is_lonely: bool,
-    is_in_trouble: bool,
+    notices: Notices,
+}
+
+/// What the user was warned of.
+#[derive(Default)]
+struct Notices {
+    no_worker: bool,
+    no_broker: bool,
 }
 
 impl<'a> Step<'a> {
@@ -176,8 +182,7 @@ impl<'a> Step<'a> {
             announced: BTreeSet::new(),
             watch: Stopwatch::start(),
             checked: Stopwatch::start(),
-            is_lonely: false,
-            is_in_trouble: false,
+            notices: Notices::default(),
         }
     }
 
@@ -220,15 +225,15 @@ impl<'a> Step<'a> {
                 continue;
             }
             match self.round(rechecker) {
-                Ok(()) if self.is_in_trouble => {
-                    self.is_in_trouble = false;
+                Ok(()) if self.notices.no_broker => {
+                    self.notices.no_broker = false;
                     self.note("the broker answers again");
                 }
                 Ok(()) => {}
                 Err(Trouble::Step(error)) => return Err(error),
                 Err(Trouble::Broker(error)) => {
-                    if !self.is_in_trouble {
-                        self.is_in_trouble = true;
+                    if !self.notices.no_broker {
+                        self.notices.no_broker = true;
                         self.note(&format!("{error}; trying again until it answers"));
                     }
                     thread::sleep(PAUSE);
@@ -497,12 +502,11 @@ impl<'a> Step<'a> {
         outcome?;
         letters.retain(|letter| self.is_open(letter.index));
         for letter in letters {
-            match &letter.file {
-                Some(blake3) => self.replace(blake3, &letter)?,
-                None => {
-                    let cause = format!("{} says: {}", letter.worker, letter.cause);
-                    return Err(FleetError::Failed { shard: letter.index, cause }.into());
-                }
+            if let Some(blake3) = &letter.file {
+                self.replace(blake3, &letter)?;
+            } else {
+                let cause = format!("{} says: {}", letter.worker, letter.cause);
+                return Err(FleetError::Failed { shard: letter.index, cause }.into());
             }
         }
         again.retain(|index| self.is_open(*index));
@@ -656,10 +660,10 @@ impl<'a> Step<'a> {
         self.lanes = own.iter().map(|worker| worker.lanes as usize).sum();
         if own.is_empty()
             && self.secs.1 == 0
-            && !self.is_lonely
+            && !self.notices.no_worker
             && self.watch.elapsed().as_secs_f64() > LONELY
         {
-            self.is_lonely = true;
+            self.notices.no_worker = true;
             let address = self.link().address();
             self.note(&format!(
                 "no worker is there for this step; start some with `dc0-run worker {address}`, the same program on all machines"

@@ -24,18 +24,18 @@ pub(super) struct Files<'a> {
     pub(super) worker: &'a Worker,
     pub(super) channel: &'a Channel,
     /// Where the task says that they are, if not at the broker.
-    pub(super) place: Option<&'a str>,
+    pub(super) location: Option<&'a str>,
 }
 
 impl Files<'_> {
     /// Where they are; an error if the user has not named that place.
     pub(super) fn artefacts(&self) -> Result<Artefacts, String> {
-        match (self.place, self.worker.artefacts.shown()) {
+        match (self.location, self.worker.artefacts.shown()) {
             (None, _) => Ok(Artefacts::default()),
             (Some(_), Some(_)) => Ok(self.worker.artefacts.clone()),
-            (Some(place), None) => {
-                Err(format!("the run's files are in {place}; start this worker with --artefacts {place}"))
-            }
+            (Some(location), None) => Err(format!(
+                "the run's files are in {location}; start this worker with --artefacts {location}"
+            )),
         }
     }
 }

@@ -160,7 +160,7 @@ impl<'a> WorkerLane<'a> {
 
     /// Does the shards of a task, and sends their results.
     fn work_all(&mut self, channel: &Channel, task: &TaskMessage, id: &str, is_over: &AtomicBool) -> Outcome {
-        let files = Files { worker: self.worker, channel, place: task.artefacts.as_deref() };
+        let files = Files { worker: self.worker, channel, location: task.artefacts.as_deref() };
         let mut batch = Batch::default();
         let mut outcome = Outcome::Done;
         let mut watch = Stopwatch::start();
@@ -173,14 +173,14 @@ impl<'a> WorkerLane<'a> {
                 }
             }
             if batch.is_full() || watch.elapsed() > SEND_EVERY {
-                if let Err(error) = self.send(&files, id, std::mem::take(&mut batch), is_over) {
+                if let Err(error) = self.send(&files, id, &std::mem::take(&mut batch), is_over) {
                     return Outcome::Unsent(error);
                 }
                 watch = Stopwatch::start();
             }
         }
         // Also what was done before a failure.
-        match self.send(&files, id, batch, is_over) {
+        match self.send(&files, id, &batch, is_over) {
             Err(error) if matches!(outcome, Outcome::Done) => Outcome::Unsent(error),
             _ => outcome,
         }
@@ -282,7 +282,7 @@ impl<'a> WorkerLane<'a> {
         &self,
         files: &Files<'_>,
         task: &str,
-        batch: Batch,
+        batch: &Batch,
         is_over: &AtomicBool,
     ) -> Result<(), BrokerError> {
         let Some(first) = batch.first() else { return Ok(()) };

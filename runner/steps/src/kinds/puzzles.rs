@@ -16,7 +16,7 @@ use dc0_core::params;
 use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
-use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_table};
+use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_shard_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -30,7 +30,8 @@ use crate::estimate::{
     Estimate, ShardPlan, TABLE_BYTES, Work, flops, most_evaluations, sequential_evaluations,
 };
 use crate::executor::{
-    Described, Job, Keep, Reply, ShardWork, Sources, Task, Unaccepted, shard_provenance, step_provenance,
+    Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, shard_provenance,
+    step_provenance,
 };
 use crate::files;
 use crate::handles::{Network, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
@@ -475,7 +476,7 @@ impl ShardWork for SuiteWork<'_> {
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (Puzzles::KIND, Puzzles::VERSION);
-        let evaluators = (&context.evaluators, context.is_mixed());
+        let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         // The script may have the lines itself, and a file may change.
@@ -495,10 +496,14 @@ impl ShardWork for SuiteWork<'_> {
         remote::read(self.params, &self.step.suite.puzzles, shard, reply).map_err(Unaccepted::Refused)
     }
 
+    fn tables(&self, shard: Shard, found: &Solved) -> Result<Vec<ReplyTable>, StepError> {
+        Ok(vec![ReplyTable::of(&found.rows, &shard_provenance(&self.provenance, shard))?])
+    }
+
     fn store(&self, shard: Shard, found: &Solved) -> Result<Vec<FileEntry>, StepError> {
         let provenance = shard_provenance(&self.provenance, shard);
         let path = self.workspace.part("puzzles", shard.index);
-        Ok(vec![write_table(self.workspace.folder.root(), &path, &found.rows, &provenance)?])
+        Ok(vec![write_shard_table(self.workspace.folder.root(), &path, &found.rows, &provenance)?])
     }
 
     fn finish(
@@ -520,6 +525,10 @@ impl ShardWork for SuiteWork<'_> {
         };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn discard(&self, shard: Shard) -> Result<(), StepError> {
+        Ok(self.workspace.discard_shard(shard.index)?)
     }
 
     fn report(&self, found: &Solved, observer: &dyn Observer) {

@@ -213,7 +213,8 @@ mod tests {
         let fleet = FleetStatus { waiting: 7, issued: 2, done: 3, workers: vec![worker] };
         let standing = StepStatus { fleet: Some(fleet), ..StepStatus::default() };
         let started = r#"{"at":"4","event":"started","kind":"self_play","secs":0.0,"step":"aa"}"#;
-        let shown = step(&Journal::of(&format!("{started}\n")).progress, Some(standing));
+        let journal = Journal::of(&format!("{started}\n"));
+        let shown = step(&journal.progress.under_way[0], Some(standing));
         let fleet = &shown["fleet"];
         assert_eq!((&fleet["waiting"], &fleet["workers"][0]["shards"]), (&7.into(), &3.into()), "{shown}");
         assert_eq!(fleet["workers"][0]["last_seen_secs"], serde_json::Value::Null);

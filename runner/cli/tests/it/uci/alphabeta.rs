@@ -11,7 +11,7 @@ use dc0_core::rng::Seed;
 use dc0_process::clock::Stopwatch;
 
 use super::check::{after, best, last_number};
-use super::engine::Engine;
+use super::engine::{Engine, RESIDUAL};
 
 const MODE: [&str; 2] = ["--option", "SearchMode=alphabeta"];
 
@@ -20,11 +20,15 @@ fn the_mode_is_switched_and_back() {
     let mut engine = Engine::ready(&[]);
     engine.send("setoption name SearchMode value alphabeta");
     let ready = engine.ask("isready", "readyok");
-    assert!(ready[0].contains("the NNUE in the program, on the CPU; the net of DC0Model is not used"), "{ready:?}");
+    assert!(ready[0].contains("the value of DC0Model's net, on the CPU"), "{ready:?}");
+    engine.send(&format!("setoption name DC0Model value {RESIDUAL}"));
+    let ready = engine.ask("isready", "readyok");
+    let own = "the NNUE in the program, on the CPU; the net of DC0Model is not used";
+    assert!(ready.iter().any(|line| line.contains(own)), "{ready:?}");
     let lines = engine.search("startpos", "go depth 7");
     assert!(lines.iter().any(|line| line.starts_with("info depth 7 seldepth ")), "{lines:?}");
     assert!(engine.ask("eval", "nnue").last().expect("a line").ends_with("for the side to move, in pawns"));
-    engine.send("setoption name SearchMode value dc0");
+    engine.send("setoption name DC0Model value\nsetoption name SearchMode value dc0");
     let lines = engine.search("startpos", "go nodes 50");
     assert_eq!(last_number(&lines, "nodes"), 50);
 }

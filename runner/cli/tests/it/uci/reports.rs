@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::check::last_number;
-use super::engine::Engine;
+use super::engine::{Engine, RESIDUAL};
 
 /// The number after a label such as `N:`.
 fn number(line: &str, label: &str) -> f64 {
@@ -91,6 +91,11 @@ fn a_queen_more_reads_like_one() {
     };
     let (bare, whole) =
         ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+    assert!(score(&mut engine, bare) > 900);
+    assert!((500..2000).contains(&score(&mut engine, whole)), "{}", score(&mut engine, whole));
+    assert!((-2000..-400).contains(&score(&mut engine, &whole.replace(" w ", " b "))));
+    // What was fitted to a net that plays weakly.
+    engine.send(&format!("setoption name DC0Model value {RESIDUAL}"));
     assert!((500..2000).contains(&score(&mut engine, bare)), "{}", score(&mut engine, bare));
     assert!((150..2000).contains(&score(&mut engine, whole)), "{}", score(&mut engine, whole));
     let behind = score(&mut engine, &whole.replace(" w ", " b "));

@@ -79,9 +79,9 @@ function showState(status) {
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));
   showStep(status);
-  showFleet((status.state === "running" && status.step?.fleet) || null);
-  const playing = [status.step, ...status.beside].find((step) => step?.game);
-  games.now((status.state === "running" && playing?.game) || null);
+  const first = (member) => [status.step, ...status.beside].find((step) => step?.[member])?.[member];
+  showFleet((status.state === "running" && first("fleet")) || null);
+  games.now((status.state === "running" && first("game")) || null);
   showJournal(status.recent);
 }
 
