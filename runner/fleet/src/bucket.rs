@@ -60,9 +60,13 @@ impl Bucket {
             return Self::local(FilePath::new(text), &shown);
         }
         let url = Url::parse(text).map_err(|cause| wrong(cause.to_string()))?;
-        let (scheme, folder) =
-            ObjectStoreScheme::parse(&url).map_err(|cause| wrong(without_query(&cause.to_string())))?;
-        let failed = |cause: Error| wrong(without_query(&cause.to_string()));
+        // Libraries repeat the URL in what they say.
+        let refused = |cause: &dyn std::fmt::Display| {
+            let said = cause.to_string().replace(text, &shown).replace(url.as_str(), &shown);
+            wrong(without_query(&said))
+        };
+        let (scheme, folder) = ObjectStoreScheme::parse(&url).map_err(|cause| refused(&cause))?;
+        let failed = |cause: Error| refused(&cause);
         // Another part of the process may have chosen it already.
         let _ = default_provider().install_default();
         let store: Box<dyn ObjectStore> = match scheme {
@@ -213,7 +217,14 @@ mod tests {
 
     #[test]
     fn other_addresses_are_refused_and_secrets_not_shown() {
-        for text in ["http://lab/files", "ftp://me:s3cret@lab/files", "memory:///", "s3://"] {
+        for text in [
+            "http://lab/files",
+            "ftp://me:s3cret@lab/files",
+            "memory:///",
+            "s3://",
+            "s3://me:s3cret@",
+            "az://me:s3cret@lab:7/x",
+        ] {
             let error = Bucket::open(text).expect_err(text).to_string();
             assert!(error.contains("is no place for files") && !error.contains("s3cret"), "{error}");
         }
