@@ -14,7 +14,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use dc0_process::clock::Stopwatch;
 
 use crate::fleet::{Broker, Process, digests, expected};
 
@@ -57,7 +59,8 @@ impl Random {
 #[derive(Debug, Default)]
 struct Wires {
     open: Mutex<Vec<TcpStream>>,
-    stalled_until: Mutex<Option<Instant>>,
+    /// Since when it stalls, and for how long.
+    stalled: Mutex<Option<(Stopwatch, Duration)>>,
     repeated: AtomicU64,
     late: AtomicU64,
     connections: AtomicU64,
@@ -66,14 +69,14 @@ struct Wires {
 impl Wires {
     /// Waits while the network stalls.
     fn pass(&self) {
-        let until = *self.stalled_until.lock().expect("no panic");
-        if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
-            sleep(left);
+        let stalled = *self.stalled.lock().expect("no panic");
+        if let Some((since, time)) = stalled {
+            sleep(time.saturating_sub(since.elapsed()));
         }
     }
 
     fn stall(&self, time: Duration) {
-        *self.stalled_until.lock().expect("no panic") = Some(Instant::now() + time);
+        *self.stalled.lock().expect("no panic") = Some((Stopwatch::start(), time));
     }
 
     fn cut(&self) {
@@ -273,7 +276,7 @@ impl Chaos {
 
     /// Has a run done under at most so many faults, and returns how many there were.
     fn run(&mut self, most: u32) -> u32 {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let mut count = 0;
         loop {
             let pause = self.random.millis(100, 700);

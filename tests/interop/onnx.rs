@@ -196,7 +196,9 @@ fn doctor_reports_a_working_library() {
     let output = doctor(library.path(), folder.path());
     let printed = text(&output.stdout);
     let expected = format!("{} from {}; a game on it works", library.version(), library.path().display());
-    assert!(output.status.success() && printed.contains(&expected), "{printed}");
+    // The other lines are about this machine, which may have little free space.
+    let is_fine = |line: &str| line.starts_with("ok     ONNX Runtime") && line.contains(&expected);
+    assert!(printed.lines().any(is_fine), "{printed}");
 }
 
 #[test]

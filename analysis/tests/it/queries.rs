@@ -101,7 +101,7 @@ fn costs_of_several_runs_are_one_table_even_with_empty_cells() {
     let costs = info.iter().find(|table| table.name == "costs").expect("costs");
     assert_eq!(
         (costs.rows, costs.columns.len(), costs.about.as_str()),
-        (0, 30, "what the steps of a run took")
+        (0, 35, "what the steps of a run took")
     );
     assert!(costs.columns[1..].iter().all(|column| !column.meaning.is_empty()), "{costs:?}");
 }

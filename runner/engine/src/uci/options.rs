@@ -179,13 +179,8 @@ pub enum SettingsNote {
         /// What searches.
         mode: SearchMode,
     },
-    /// The net cannot serve an option that was on.
-    SwitchedOff {
-        /// The option.
-        option: String,
-        /// What the net lacks.
-        lacks: &'static str,
-    },
+    /// The net cannot serve options that were on, each given with what it lacks.
+    SwitchedOff(Vec<(String, &'static str)>),
 }
 
 impl fmt::Display for SettingsNote {
@@ -198,8 +193,11 @@ impl fmt::Display for SettingsNote {
                 let have = if options.len() == 1 { "has" } else { "have" };
                 write!(f, "{} {have} no effect in SearchMode {}", options.join(", "), mode.name())
             }
-            Self::SwitchedOff { option, lacks } => {
-                write!(f, "{option} is false now, because this net has no {lacks}")
+            Self::SwitchedOff(options) => {
+                let each = |(option, lacks): &(String, &str)| {
+                    format!("{option} is false now, because this net has no {lacks}")
+                };
+                f.write_str(&options.iter().map(each).collect::<Vec<_>>().join("; "))
             }
         }
     }
@@ -361,16 +359,16 @@ impl Settings {
     /// Fails where the net cannot serve the search that an option asks for. A net that was chosen later is taken, and the search
     /// changed: a match that is to measure this net must not go on with another one.
     fn fit_to_net(&mut self, set: &Declared) -> Result<Option<SettingsNote>, SettingsError> {
-        let mut note = None;
+        let mut switched_off = Vec::new();
         while let Some(Requirement { member, lacks }) = unmet(&self.search, &self.net.spec) {
             let option = format!("search.{member}");
             if set.name != MODEL {
                 return Err(SettingsError::Unmet { option, lacks });
             }
             self.tune(&option, "false")?;
-            note = Some(SettingsNote::SwitchedOff { option, lacks });
+            switched_off.push((option, lacks));
         }
-        Ok(note)
+        Ok((!switched_off.is_empty()).then_some(SettingsNote::SwitchedOff(switched_off)))
     }
 
     fn note(&self, set: &Declared) -> Option<SettingsNote> {

@@ -44,7 +44,8 @@ fn options_are_listed_with_their_ranges() {
         "option name time.largest_share type string default 0.4",
         "option name search.reuse_tree type check default true",
         "option name search.root.rule type combo default puct var puct var gumbel",
-        "option name search.fpu.value type string default 0.33",
+        "option name search.fpu.value type string default -0.1",
+        "option name search.quiescence type check default true",
         "option name search.root.c_puct type string default ()",
         "option name search.kld_gain type check default false",
         "option name search.moves_left type check default false",
@@ -126,6 +127,7 @@ fn moves_left_need_a_net_that_predicts_them() {
         ..NetworkSpec::default()
     };
     let weights = initial_weights(&spec, Seed { run: 1, step: 0 });
+    settings.set("search.quiescence", "false").expect("not of this net");
     settings.net = Arc::new(Checkpoint { spec, weights, provenance: Value::None });
     settings.set("search.moves_left", "true").expect("this net predicts them");
     let slope = |settings: &Settings| settings.search.moves_left.as_ref().map(|left| left.slope);
@@ -201,6 +203,9 @@ fn a_gumbel_root_needs_tree_reuse_off() {
             leaf_batch: 16,
             virtual_loss_mode: VirtualLossMode::Visit,
             mate_in_one: true,
+            quiescence: true,
+            policy_temperature: 1.5,
+            fpu: FpuParams { value: -0.1, ..FpuParams::default() },
             ..SearchParams::default()
         }
     );
