@@ -17,7 +17,8 @@ use dc0_process::fault::Fault;
 pub enum NetError {
     /// No such file or run exists.
     #[error(
-        "\"{name}\" is neither a file ending in .safetensors nor the folder of a run; expected NET.safetensors, RUN or RUN:GENERATION"
+        "\"{name}\" is neither a file ending in .safetensors nor the folder of a run; expected NET.safetensors, RUN, RUN:GENERATION, \
+         {SHIPPED_RESIDUAL} or {SHIPPED_NNUE}"
     )]
     Unknown {
         /// As given.
@@ -83,7 +84,11 @@ pub struct Named {
     pub digest: String,
 }
 
-/// The net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`.
+/// The names of the nets that are built into the program.
+const SHIPPED_RESIDUAL: &str = "shipped:az_small";
+const SHIPPED_NNUE: &str = "shipped:az_nnue";
+
+/// The residual net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`.
 pub fn shipped() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
@@ -104,9 +109,14 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
     Ok(Named { file, net: loaded.checkpoint, digest: loaded.digest })
 }
 
-/// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its
-/// name in `datasets`.
+/// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped:az_small` or `shipped:az_nnue` names;
+/// `RUN` is a run's folder, or its name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {
+    match name {
+        SHIPPED_RESIDUAL => return Ok(shipped()?),
+        SHIPPED_NNUE => return Ok(shipped_nnue()?),
+        _ => {}
+    }
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {
         let loaded = Checkpoint::load(Path::new(name))?;
         return Ok(Named { file: PathBuf::from(name), net: loaded.checkpoint, digest: loaded.digest });

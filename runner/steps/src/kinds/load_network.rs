@@ -39,8 +39,8 @@ impl Step for LoadNetwork {
         name: "load_network",
         form: "run.load_network(name)",
         returns: "a net",
-        meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION`; \
-            \"\" is the net in the program.",
+        meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, \
+            or one in the program, `shipped:az_small` or `shipped:az_nnue`; \"\" is the first of these.",
         example: "let shipped = run.load_network(\"\");",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text]];

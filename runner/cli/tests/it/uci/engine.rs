@@ -12,9 +12,8 @@ use super::check::check;
 /// How long a test waits for an answer. It is to find hangs, not slowness.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A residual net, which is not that of the program.
-pub(crate) const RESIDUAL: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/networks/az_small.safetensors");
+/// The residual net in the program.
+pub(crate) const RESIDUAL: &str = "shipped:az_small";
 
 pub(crate) struct Engine {
     program: Child,
