@@ -53,8 +53,9 @@ impl Salvage {
         // Shards first: a step that is finished meanwhile keeps their files.
         let unfinished_files = run.unfinished_files()?;
         let steps = run.steps()?;
-        let (record, history) = (run.record()?, run.history()?);
-        Ok(Self { record, history, steps, unfinished_files, ..Self::default() })
+        // A promotion is in this file before the journal has it.
+        let (record, history, generations) = (run.record()?, run.history()?, run.generations()?);
+        Ok(Self { record, history, steps, generations, unfinished_files, faults: Vec::new() })
     }
 
     /// Reads a run, which may be in progress.

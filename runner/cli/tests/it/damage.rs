@@ -172,6 +172,7 @@ fn removed_generations_are_noticed_and_written_again_with_a_message() {
     let lost = "it is missing, and journal.jsonl says that generation";
     ends(&experiment, &["diff", "small", "small"], 3, &[lost, "which writes it again"]);
     ends(&experiment, &["explain", "startpos", "--net", "small", "--sims", "4"], 3, &[lost]);
+    ends(&experiment, &["sql", "small", "select * from staleness"], 3, &[lost]);
     let ended = command(&experiment, &["verify", "small"]);
     assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
     fs::write(experiment.folder.path().join("y.rhai"), "fork(\"small\", 1, #{ name: \"forked\" });")

@@ -45,6 +45,10 @@ fn queries_are_answered_in_every_format_and_errors_reported() {
     let costs = "select kind, count(seconds) as timed, sum(games) as games from costs group by kind";
     let costs = sql(&experiment, &["small", costs, "--format", "csv"]);
     assert_eq!(costs.stdout, "kind,timed,games\narena,3,10\nnetwork,1,\nself_play,2,12\ntrain,2,\n");
+    let staleness = "select network, iteration, generation, generations_behind from staleness order by all";
+    let staleness = sql(&experiment, &["small", staleness, "--format", "csv"]);
+    let rows = "1,0,0,0\n2,0,0,1\n2,1,1,0\n";
+    assert_eq!(staleness.stdout, format!("network,iteration,generation,generations_behind\n{rows}"));
     let joined = "select count(*) as n from games join steps on steps.network = games.network and steps.number = games.iteration
         where steps.kind = 'self_play'";
     assert_eq!(sql(&experiment, &["small", joined, "--format", "csv"]).stdout, "n\n12\n");
