@@ -81,7 +81,7 @@ pub(super) fn open(
     }
     let log = folder.root().join("run.log");
     runner.log_file.attach(&log).map_err(RunError::io("open", &log))?;
-    if let Some(fault) = fault {
+    if let Some(fault) = &fault {
         log::warn!("{fault}; it is written again from trials.jsonl");
     }
     let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
@@ -100,6 +100,9 @@ pub(super) fn open(
         for event in alone::points(params, folder.record().seed, &trials)? {
             folder.note(&event)?;
             trials.apply(&event);
+        }
+        if collected > 0 || fault.is_some() {
+            table::write(folder.root(), &Board::new(params, &trials)).map_err(StepError::from)?;
         }
         let (folder, name) = (folder.root().to_owned(), params.name.clone());
         let left = alone::left(params, &trials);

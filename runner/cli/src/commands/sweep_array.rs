@@ -63,7 +63,7 @@ impl FromArgMatches for ScriptCommand {
 /// The words of the command line that belong to the script.
 fn words(matches: &ArgMatches) -> Vec<String> {
     let known = ScriptArgs::augment_args(clap::Command::new("script"));
-    let mut words = Vec::new();
+    let (mut options, mut positional) = (Vec::new(), Vec::new());
     for arg in known.get_arguments() {
         let id = arg.get_id().as_str();
         if matches.value_source(id) != Some(ValueSource::CommandLine) {
@@ -71,12 +71,16 @@ fn words(matches: &ArgMatches) -> Vec<String> {
         }
         let values = matches.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy());
         match arg.get_long() {
-            None => words.extend(values.map(Cow::into_owned)),
-            Some(long) if matches!(arg.get_action(), ArgAction::SetTrue) => words.push(format!("--{long}")),
-            Some(long) => words.extend(values.map(|value| format!("--{long}={value}"))),
+            None => positional.extend(values.map(Cow::into_owned)),
+            Some(long) if matches!(arg.get_action(), ArgAction::SetTrue) => options.push(format!("--{long}")),
+            Some(long) => options.extend(values.map(|value| format!("--{long}={value}"))),
         }
     }
-    words
+    if positional.iter().any(|word| word.starts_with('-')) {
+        options.push("--".to_owned());
+        return [options, positional].concat();
+    }
+    [positional, options].concat()
 }
 
 /// An array of Slurm jobs.
@@ -244,5 +248,10 @@ mod tests {
         expected.sort_unstable();
         found.sort_unstable();
         assert_eq!(found, expected);
+
+        let command = SweepSlurmArgs::augment_args(clap::Command::new("x"));
+        let matches = command.try_get_matches_from(["x", "--seed", "3", "--", "-x.rhai"]);
+        let command = ScriptCommand::from_arg_matches(&matches.expect("a command line"));
+        assert_eq!(command.expect("the script's part").words, ["--seed=3", "--", "-x.rhai"]);
     }
 }

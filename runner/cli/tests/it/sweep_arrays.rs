@@ -181,10 +181,20 @@ fn a_hyperqueue_script_runs_groups_of_trials() {
             .collect();
         assert_eq!(shown, trials.into_iter().collect(), "{}", ended.stderr);
     }
+    // The results so far are collected with the points of what is left.
+    let nothing = program(&experiment, &[&["sweep-hq"], &FIXED[..]].concat());
+    assert!(nothing.stdout.contains("nothing is left"), "{}{}", nothing.stdout, nothing.stderr);
+    let values =
+        program(&experiment, &["sql", "array", "select count(value) as n from trials", "--format", "csv"]);
+    assert_eq!(values.stdout, "n\n4\n", "{}", values.stderr);
     let wrong = run("2");
     assert!(wrong.code == Some(2) && wrong.stderr.contains("has the tasks 0 to 1"), "{}", wrong.stderr);
     let ended = program(&experiment, &FIXED);
-    assert!(ended.code == Some(0) && ended.stderr.contains("4 trials run by themselves"), "{}", ended.stderr);
+    assert!(
+        ended.code == Some(0) && ended.stderr.contains("4 trials of 1 run, 4 begun before"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]

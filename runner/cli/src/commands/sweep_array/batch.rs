@@ -110,11 +110,9 @@ impl TaskArgs {
 
     /// The arguments of a trial's command: those of the script, with lanes for the cores of the task.
     pub(super) fn arguments(&self, args: &ScriptArgs, words: &[String]) -> Vec<String> {
-        let mut all = words.to_vec();
-        if args.run.lanes.is_none() && self.gpus.is_none() {
-            all.push(format!("--lanes={}", self.cpus));
-        }
-        all
+        let needs_lanes = args.run.lanes.is_none() && self.gpus.is_none();
+        let lanes = needs_lanes.then(|| format!("--lanes={}", self.cpus));
+        lanes.into_iter().chain(words.iter().cloned()).collect()
     }
 
     fn memory_mib(&self) -> Option<u64> {
