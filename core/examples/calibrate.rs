@@ -40,12 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The best moves after a random opening, which often loses material: positions of every value, played out as well as this net
     // can.
-    let search = SearchParams {
-        simulations: 100,
-        mate_in_one: true,
-        quiescence: integers.is_some(),
-        ..SearchParams::default()
-    };
+    let search = SearchParams { simulations: 100, mate_in_one: true, ..SearchParams::default() };
     let params = SelfPlayParams {
         search: search.into(),
         root_noise: None,

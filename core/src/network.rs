@@ -29,7 +29,7 @@ mod tensor;
 pub mod torch;
 mod weights;
 
-pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, RowEvaluation, Wdl};
+pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEvaluation, Wdl};
 pub use cache::Cached;
 pub use calibration::{Calibration, CalibrationSample, LEELA_SCALE, centipawns};
 pub use divided::Divided;

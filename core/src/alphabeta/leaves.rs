@@ -8,9 +8,9 @@ use super::see::gains_at_least;
 use crate::board::{KnownMove, Piece, Position, Promotion};
 use crate::encoding::Encoding;
 use crate::network::nnue::{NnueEvaluator, NnueLine, NnueNet};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, Wdl};
 
-/// A net of the kind `nnue` for tree searches, with quiescence for the [rows that ask for it](Batch::quiescent).
+/// A net of the kind `nnue` for tree searches, with quiescence for the [rows that ask for it](Batch::quiescence).
 ///
 /// Such a row gets the expected result of the best that its side can reach by captures and promotions to a queen that lose no
 /// material, each side free to stop at any point; a side in check tries all its moves. A capture en passant of the row's own position is
@@ -44,8 +44,10 @@ impl Evaluator for QuiescentNnue {
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         self.evaluator.evaluate_at_once(batch, out)?;
         let planes = self.encoding().binary_count();
-        for row in &batch.quiescent {
-            let row = *row as usize;
+        for (row, quiescence) in batch.quiescence.iter().enumerate() {
+            if *quiescence == Quiescence::Off {
+                continue;
+            }
             let pieces = batch.binary[row * planes..].first_chunk();
             if let Some(position) =
                 Position::of_pieces(pieces.expect("an nnue's encoding begins with the pieces"))

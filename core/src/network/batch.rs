@@ -70,9 +70,31 @@ pub struct Batch {
     pub legal_ends: Vec<u32>,
     /// The key of each row's current position, without its history; a mirror image has that of its original; `[B]`.
     pub keys: Vec<u64>,
-    /// The rows whose value is to be that of the quiet positions that captures lead to, in rising order. Only nets of the kind `nnue`
-    /// offer that.
-    pub quiescent: Vec<u32>,
+    /// Whether each row's value is to be that of the quiet positions that captures lead to; `[B]`.
+    pub quiescence: Vec<Quiescence>,
+}
+
+/// Whether the value of a row is to be that of the quiet positions that captures lead to, which only nets of the kind `nnue` offer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Quiescence {
+    /// No: the value is that of the position itself.
+    #[default]
+    Off,
+    /// If the net offers it.
+    IfOffered,
+    /// Yes: other nets refuse the batch.
+    Required,
+}
+
+impl Quiescence {
+    /// From the parameter of a search.
+    pub(crate) fn of_param(quiescence: Option<bool>) -> Self {
+        match quiescence {
+            None => Self::IfOffered,
+            Some(true) => Self::Required,
+            Some(false) => Self::Off,
+        }
+    }
 }
 
 impl Batch {
@@ -93,25 +115,16 @@ impl Batch {
         self.legal.clear();
         self.legal_ends.clear();
         self.keys.clear();
-        self.quiescent.clear();
+        self.quiescence.clear();
     }
 
-    /// Asks for quiescence in the last row.
-    pub fn settle_last(&mut self) {
-        self.quiescent.push(self.len() as u32 - 1);
-    }
-
-    /// Whether a row asks for quiescence.
-    pub(super) fn is_quiescent(&self, row: usize) -> bool {
-        self.quiescent.binary_search(&(row as u32)).is_ok()
-    }
-
-    /// Fails if a row asks for quiescence, which the evaluator does not offer.
+    /// Fails if a row requires quiescence, which the evaluator does not offer.
     pub(super) fn refuse_quiescence(&self) -> Result<(), EvaluatorError> {
-        if self.quiescent.is_empty() { Ok(()) } else { Err(EvaluatorError::NoQuiescence) }
+        let is_required = self.quiescence.contains(&Quiescence::Required);
+        if is_required { Err(EvaluatorError::NoQuiescence) } else { Ok(()) }
     }
 
-    /// Adds the current position of a game.
+    /// Adds the current position of a game, without quiescence.
     pub fn push(&mut self, encoding: &Encoding, game: &Game) {
         encoding.encode(game, &mut self.binary, &mut self.scalars);
         let side = game.position().side_to_move();
@@ -119,6 +132,7 @@ impl Batch {
         self.legal.extend(legal.into_iter().map(|mv| encoding.policy_index(mv, side)));
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(game.key());
+        self.quiescence.push(Quiescence::Off);
     }
 
     /// Adds the mirror image of the last row: its files reversed, and its moves in the same order. Adds nothing, and returns false, if
@@ -139,9 +153,7 @@ impl Batch {
         self.legal[image..].iter_mut().for_each(|index| *index = index.mirrored());
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(key);
-        if self.is_quiescent(row) {
-            self.settle_last();
-        }
+        self.quiescence.push(self.quiescence[row]);
         true
     }
 
@@ -171,9 +183,7 @@ impl Batch {
         self.legal.extend_from_slice(&batch.legal[batch.legal_range(row)]);
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(batch.keys[row]);
-        if batch.is_quiescent(row) {
-            self.settle_last();
-        }
+        self.quiescence.push(batch.quiescence[row]);
     }
 
     /// The range of a row's legal moves in `legal`, and of its policy in [`Evaluations::policy`].

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map;
 
-use super::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use super::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, Wdl};
 use crate::encoding::Encoding;
 
 /// An evaluator with a first-in, first-out cache of evaluations (an NN cache).
@@ -178,7 +178,11 @@ fn row_key(batch: &Batch, row: usize, encoding: &Encoding) -> u128 {
         low = mix(low ^ word, 0xa076_1d64_78bd_642f);
         high = mix(high ^ word, 0xe703_7ed1_a0b4_28db);
     }
-    let low = if batch.is_quiescent(row) { !low } else { low };
+    let low = match batch.quiescence[row] {
+        Quiescence::Off => low,
+        Quiescence::IfOffered => !low,
+        Quiescence::Required => low.rotate_left(1),
+    };
     u128::from(high) << 64 | u128::from(low)
 }
 

@@ -4,7 +4,7 @@ mod material;
 
 use std::collections::HashMap;
 
-use super::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use super::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, Wdl};
 use crate::encoding::Encoding;
 
 pub use material::Material;
@@ -38,8 +38,8 @@ impl Evaluator for Uniform {
     }
 }
 
-/// Pseudo-random evaluations that are a pure function of the position, so that whole searches are reproducible. Rows that ask for
-/// quiescence have other values.
+/// Pseudo-random evaluations that are a pure function of the position, so that whole searches are reproducible. Rows that
+/// require quiescence have other values.
 #[derive(Debug, Clone)]
 pub struct Hashed {
     encoding: Encoding,
@@ -84,7 +84,8 @@ impl Evaluator for Hashed {
             let legal = &batch.legal[batch.legal_range(row)];
             out.policy.extend(legal.iter().map(|index| unit(mix(key ^ u64::from(index.get())))));
             normalise(&mut out.policy[start..]);
-            let settled = if batch.is_quiescent(row) { mix(key ^ 5 << 32) } else { key };
+            let is_quiescent = batch.quiescence[row] == Quiescence::Required;
+            let settled = if is_quiescent { mix(key ^ 5 << 32) } else { key };
             out.wdl.push(wdl_of(settled));
             if self.has_moves_left {
                 out.moves_left.push(100.0 * unit(mix(key ^ 4 << 32)));

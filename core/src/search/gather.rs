@@ -8,7 +8,7 @@ use super::searcher::Searcher;
 use super::tree::{NodeId, ROOT, State};
 use crate::board::Reason;
 use crate::encoding::Encoding;
-use crate::network::{Batch, Evaluator, EvaluatorError, Wdl};
+use crate::network::{Batch, Evaluator, EvaluatorError, Quiescence, Wdl};
 
 /// Why a descent stopped.
 #[derive(Clone, Copy)]
@@ -257,9 +257,7 @@ impl Search {
         batch.legal.extend(self.scratch.legal.iter().map(|mv| encoding.policy_index(*mv, side)));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(self.game.key());
-        if self.params.quiescence {
-            batch.settle_last();
-        }
+        batch.quiescence.push(Quiescence::of_param(self.params.quiescence));
         let has_mirror = self.params.average_mirror && batch.push_pair(encoding);
         pending.legal.extend_from_slice(&self.scratch.legal);
         let (path_end, legal_end) = (pending.paths.len(), pending.legal.len());

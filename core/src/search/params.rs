@@ -186,8 +186,9 @@ params! {
         /// Such a position costs two evaluations.
         average_mirror: bool = false;
         /// Whether captures are followed to their end before a position is evaluated, so that no value is taken in the middle of an
-        /// exchange. For nets of the kind `nnue`, whose values cost little; docs/methods/networks.md has what it gains.
-        quiescence: bool = false;
+        /// exchange. Only for nets of the kind `nnue`, whose values cost little; docs/methods/networks.md has what it gains. () for
+        /// yes with such a net and no with others.
+        quiescence: Option<bool> = None;
         /// Leaf batch: leaves that one tree may have in flight at once. More fill batches from one tree, and make the search
         /// less exact. 1 where many games share a batch.
         leaf_batch: u32 = 1, in 1..=4096;

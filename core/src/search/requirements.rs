@@ -17,7 +17,7 @@ pub fn unmet(params: &SearchParams, net: &NetworkSpec) -> Option<Requirement> {
     if params.moves_left.is_some() && net.moves_left_head.is_none() {
         return Some(Requirement { member: "moves_left", lacks: "moves_left_head" });
     }
-    let is_blind = params.quiescence && net.tower.kind != Tower::Nnue;
+    let is_blind = params.quiescence == Some(true) && net.tower.kind != Tower::Nnue;
     is_blind.then_some(Requirement { member: "quiescence", lacks: "tower of the kind nnue" })
 }
 
@@ -31,7 +31,7 @@ mod tests {
     fn requirements_follow_the_search() {
         let plain = SearchParams::default();
         let hasty = SearchParams { moves_left: Some(MovesLeftParams::default()), ..plain.clone() };
-        let quiet = SearchParams { quiescence: true, ..plain.clone() };
+        let quiet = SearchParams { quiescence: Some(true), ..plain.clone() };
         let member =
             |params, net| unmet(params, &preset(net).expect("exists").spec).map(|unmet| unmet.member);
         for (net, expected) in [("dc0-2x32", Some("quiescence")), ("nnue-128", None)] {

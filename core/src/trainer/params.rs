@@ -294,6 +294,11 @@ fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
                 .push(("average.start", "belongs to `swa`; leave it out, or set kind to \"swa\"".to_owned()));
         }
     }
+    if params.quiet_values && params.positions == TrainedPositions::Quiet {
+        let message = "has no effect with positions \"quiet\", which trains every head on quiet positions only; leave it out, or choose \
+            other positions";
+        problems.push(("quiet_values", message.to_owned()));
+    }
     if params.learning_rate.max() == 0.0 {
         problems.push(("learning_rate", "nothing would be trained: it is 0 for every update".to_owned()));
     }

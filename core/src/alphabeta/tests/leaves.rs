@@ -7,7 +7,9 @@ use crate::alphabeta::QuiescentNnue;
 use crate::alphabeta::see::exchange;
 use crate::board::{Game, Position};
 use crate::network::nnue::{NnueEvaluator, NnueNet};
-use crate::network::{Batch, Cached, Evaluations, Evaluator, EvaluatorError, initial_weights, preset};
+use crate::network::{
+    Batch, Cached, Evaluations, Evaluator, EvaluatorError, Quiescence, initial_weights, preset,
+};
 use crate::rng::Seed;
 
 fn net() -> Arc<NnueNet> {
@@ -22,14 +24,12 @@ fn games() -> Vec<Game> {
     games
 }
 
-fn batch(evaluator: &dyn Evaluator, games: &[Game], is_quiescent: bool) -> Batch {
+fn batch(evaluator: &dyn Evaluator, games: &[Game], quiescence: Quiescence) -> Batch {
     let mut batch = Batch::default();
     for game in games {
         batch.push(evaluator.encoding(), game);
-        if is_quiescent {
-            batch.settle_last();
-        }
     }
+    batch.quiescence.fill(quiescence);
     batch
 }
 
@@ -60,7 +60,7 @@ fn settled(position: &Position, evaluator: &mut NnueEvaluator, left: &mut u32) -
     } else {
         position.known_captures_into(&mut moves);
         moves.retain(|mv| exchange(position, *mv) >= 0);
-        let stopped = batch(evaluator, &[Game::from_position(position.clone())], false);
+        let stopped = batch(evaluator, &[Game::from_position(position.clone())], Quiescence::Off);
         best = values(&evaluated(evaluator, &stopped))[0];
     }
     for mv in moves {
@@ -79,11 +79,11 @@ fn values_are_those_of_the_best_exchange() {
     });
     assert!(games.len() > 250, "{}", games.len());
     let mut settling = QuiescentNnue::new(net());
-    let rows = batch(&settling, &games, true);
+    let rows = batch(&settling, &games, Quiescence::Required);
     let found = evaluated(&mut settling, &rows);
     assert_eq!(values(&found), expected);
     // The rest is the net's.
-    let as_it_stands = evaluated(&mut plain, &batch(&settling, &games, false));
+    let as_it_stands = evaluated(&mut plain, &batch(&settling, &games, Quiescence::Off));
     assert_eq!(found.policy, as_it_stands.policy);
     let differing = values(&found).iter().zip(values(&as_it_stands)).filter(|(a, b)| **a != *b).count();
     assert!(differing > 20, "{differing}");
@@ -92,15 +92,19 @@ fn values_are_those_of_the_best_exchange() {
 #[test]
 fn rows_that_do_not_ask_are_evaluated_as_they_stand() {
     let (games, mut settling) = (games(), QuiescentNnue::new(net()));
-    let (plain, settled) = (batch(&settling, &games, false), batch(&settling, &games, true));
+    let rows = |quiescence| batch(&QuiescentNnue::new(net()), &games, quiescence);
+    let (plain, settled) = (rows(Quiescence::Off), rows(Quiescence::Required));
     let of_both = [&plain, &settled].map(|rows| evaluated(&mut settling, rows).wdl);
     assert_eq!(of_both[0], evaluated(&mut NnueEvaluator::new(net()), &plain).wdl);
+    let if_offered = rows(Quiescence::IfOffered);
+    assert_eq!(of_both[1], evaluated(&mut settling, &if_offered).wdl);
+    assert_eq!(of_both[0], evaluated(&mut NnueEvaluator::new(net()), &if_offered).wdl);
     // Also of one batch, with a cache.
     let mut mixed = Batch::default();
     for game in &games {
         mixed.push(settling.encoding(), game);
         mixed.push(settling.encoding(), game);
-        mixed.settle_last();
+        *mixed.quiescence.last_mut().expect("a row") = Quiescence::IfOffered;
     }
     let mut cached = Cached::new(Box::new(settling), 1000);
     for _ in 0..2 {
@@ -114,7 +118,7 @@ fn rows_that_do_not_ask_are_evaluated_as_they_stand() {
 #[test]
 fn evaluators_without_it_refuse() {
     let mut plain = NnueEvaluator::new(net());
-    let settled = batch(&plain, &games()[..1], true);
+    let settled = batch(&plain, &games()[..1], Quiescence::Required);
     let refused = plain.evaluate(&settled, &mut Evaluations::default());
     assert!(matches!(refused, Err(EvaluatorError::NoQuiescence)));
 }

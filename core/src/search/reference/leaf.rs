@@ -3,7 +3,7 @@
 use super::super::tablebases::probe;
 use super::{Child, Node, Reference};
 use crate::board::{Game, Move, Reason, Side};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, RowEvaluation, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEvaluation, Wdl};
 
 impl Reference<'_> {
     /// The node of the current position, `depth` plies below the root and one below `parent`, and whether it is new.
@@ -95,9 +95,7 @@ impl Reference<'_> {
         batch.legal = moves.iter().map(|mv| evaluator.encoding().policy_index(*mv, side)).collect();
         batch.legal_ends = vec![moves.len() as u32];
         batch.keys = vec![game.key()];
-        if params.quiescence {
-            batch.settle_last();
-        }
+        batch.quiescence = vec![Quiescence::of_param(params.quiescence)];
         let has_mirror = params.average_mirror && batch.push_pair(evaluator.encoding());
         let (mut evaluations, mut policy) = (Evaluations::default(), Vec::new());
         evaluator.evaluate(&batch, &mut evaluations)?;

@@ -70,7 +70,7 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { fpu: fpu(Fpu::Parent, 0.0), ..base() },
         SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
         SearchParams { policy_temperature: 1.6, ..base() },
-        SearchParams { quiescence: true, ..base() },
+        SearchParams { quiescence: Some(true), ..base() },
         SearchParams { draw_score: -0.4, ..base() },
         SearchParams { solver: false, ..base() },
         SearchParams { smart_pruning: true, ..base() },
@@ -199,8 +199,8 @@ fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
 
 #[test]
 fn quiescence_marks_every_row() {
-    let settled = SearchParams { quiescence: true, average_mirror: true, ..simulations(200) };
-    let plain = SearchParams { quiescence: false, ..settled.clone() };
+    let settled = SearchParams { quiescence: Some(true), average_mirror: true, ..simulations(200) };
+    let plain = SearchParams { quiescence: Some(false), ..settled.clone() };
     for game in bench::positions() {
         let of = |params| searched(&game, params, &mut Hashed::new(encoding(), 1)).tree.node(ROOT).value();
         assert_ne!(of(&settled).to_bits(), of(&plain).to_bits(), "{}", game.position().fen());

@@ -23,7 +23,7 @@ use crate::score::{ScoreFit, ScoreParams};
 use crate::uci::log::Log;
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
-use dc0_runs::net::{NetError, named, shipped_nnue};
+use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
 use tuned::{BATCH_SIZE, Kept};
 
@@ -179,8 +179,13 @@ pub enum SettingsNote {
         /// What searches.
         mode: SearchMode,
     },
-    /// The net cannot serve options that were on, each given with what it lacks.
-    SwitchedOff(Vec<(String, &'static str)>),
+    /// A net was chosen that cannot serve options that were on, or can serve options that another net switched off.
+    Switched {
+        /// Options that are off now, each with what the net lacks.
+        off: Vec<(String, &'static str)>,
+        /// Options that are on again.
+        on: Vec<String>,
+    },
 }
 
 impl fmt::Display for SettingsNote {
@@ -193,11 +198,12 @@ impl fmt::Display for SettingsNote {
                 let have = if options.len() == 1 { "has" } else { "have" };
                 write!(f, "{} {have} no effect in SearchMode {}", options.join(", "), mode.name())
             }
-            Self::SwitchedOff(options) => {
-                let each = |(option, lacks): &(String, &str)| {
-                    format!("{option} is false now, because this net has no {lacks}")
-                };
-                f.write_str(&options.iter().map(each).collect::<Vec<_>>().join("; "))
+            Self::Switched { off, on } => {
+                let off = off
+                    .iter()
+                    .map(|(option, lacks)| format!("{option} is false now, because this net has no {lacks}"));
+                let on = on.iter().map(|option| format!("{option} is true again, which this net can serve"));
+                f.write_str(&off.chain(on).collect::<Vec<_>>().join("; "))
             }
         }
     }
@@ -223,6 +229,8 @@ pub struct Settings {
     kept: Kept,
     /// Options that have another value than their default.
     changed: BTreeSet<String>,
+    /// Options that are off because the net cannot serve them, and on again with the next one that can.
+    switched_off: BTreeSet<String>,
     pub(super) time: TimeParams,
     score: ScoreParams,
     /// How the net's values become scores.
@@ -306,12 +314,13 @@ impl Settings {
         let evaluators = evaluators(backend, &device, onnxruntime.as_deref())?;
         Ok(Self {
             mode: SearchMode::Dc0,
-            net: Arc::new(shipped_nnue()?.net),
+            net: Arc::new(shipped()?.net),
             evaluators,
             search: tuned::search(),
             selectivity: SelectivityParams::default(),
             kept: Kept::default(),
             changed: BTreeSet::new(),
+            switched_off: BTreeSet::new(),
             time: TimeParams::default(),
             score: ScoreParams::default(),
             net_fit: ScoreFit::NONE,
@@ -357,18 +366,33 @@ impl Settings {
     }
 
     /// Fails where the net cannot serve the search that an option asks for. A net that was chosen later is taken, and the search
-    /// changed: a match that is to measure this net must not go on with another one.
+    /// changed: a match that is to measure this net must not go on with another one. What a net has switched off is on again with the
+    /// next net that can serve it, unless the option was set since.
     fn fit_to_net(&mut self, set: &Declared) -> Result<Option<SettingsNote>, SettingsError> {
-        let mut switched_off = Vec::new();
+        self.switched_off.remove(&set.name);
+        if set.name != MODEL {
+            return match unmet(&self.search, &self.net.spec) {
+                Some(Requirement { member, lacks }) => {
+                    Err(SettingsError::Unmet { option: format!("search.{member}"), lacks })
+                }
+                None => Ok(None),
+            };
+        }
+        let mut on = std::mem::take(&mut self.switched_off);
+        for option in &on {
+            self.tune(option, "true")?;
+        }
+        let mut off = Vec::new();
         while let Some(Requirement { member, lacks }) = unmet(&self.search, &self.net.spec) {
             let option = format!("search.{member}");
-            if set.name != MODEL {
-                return Err(SettingsError::Unmet { option, lacks });
-            }
             self.tune(&option, "false")?;
-            switched_off.push((option, lacks));
+            self.switched_off.insert(option.clone());
+            if !on.remove(&option) {
+                off.push((option, lacks));
+            }
         }
-        Ok((!switched_off.is_empty()).then_some(SettingsNote::SwitchedOff(switched_off)))
+        let on: Vec<String> = on.into_iter().collect();
+        Ok((!(off.is_empty() && on.is_empty())).then_some(SettingsNote::Switched { off, on }))
     }
 
     fn note(&self, set: &Declared) -> Option<SettingsNote> {
@@ -409,7 +433,7 @@ impl Settings {
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             MODEL => {
-                let net = if value.is_empty() { shipped_nnue()?.net } else { named(value)?.net };
+                let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
                 self.net_fit = ScoreFit::of_net(&net)?;
                 // The same net keeps its threads and the tree.
                 if *self.net != net {

@@ -45,7 +45,7 @@ fn options_are_listed_with_their_ranges() {
         "option name search.reuse_tree type check default true",
         "option name search.root.rule type combo default puct var puct var gumbel",
         "option name search.fpu.value type string default -0.1",
-        "option name search.quiescence type check default true",
+        "option name search.quiescence type combo default () var () var true var false",
         "option name search.root.c_puct type string default ()",
         "option name search.kld_gain type check default false",
         "option name search.moves_left type check default false",
@@ -127,7 +127,6 @@ fn moves_left_need_a_net_that_predicts_them() {
         ..NetworkSpec::default()
     };
     let weights = initial_weights(&spec, Seed { run: 1, step: 0 });
-    settings.set("search.quiescence", "false").expect("not of this net");
     settings.net = Arc::new(Checkpoint { spec, weights, provenance: Value::None });
     settings.set("search.moves_left", "true").expect("this net predicts them");
     let slope = |settings: &Settings| settings.search.moves_left.as_ref().map(|left| left.slope);
@@ -138,6 +137,28 @@ fn moves_left_need_a_net_that_predicts_them() {
     assert_eq!(note, "search.moves_left is false now, because this net has no moves_left_head");
     assert_eq!((slope(&settings), &settings.net), (None, &without));
     assert!(refused(&mut settings, "search.moves_left", "true").contains("moves_left_head"));
+}
+
+#[test]
+fn what_a_net_switches_off_is_on_again_with_the_next_that_can_serve_it() {
+    let mut settings = settings();
+    assert_eq!(settings.set("DC0Model", "shipped:az_small").expect("a net of the program"), None);
+    assert!(refused(&mut settings, "search.quiescence", "true").contains("tower of the kind nnue"));
+    settings.set("DC0Model", "").expect("the net in the program");
+    settings.set("search.quiescence", "true").expect("this net can");
+    let mut choose = |net: &str| {
+        let note = settings.set("DC0Model", net).expect("a net of the program");
+        (settings.search.quiescence, note.map(|note| note.to_string()).unwrap_or_default())
+    };
+    let off = "search.quiescence is false now, because this net has no tower of the kind nnue";
+    assert_eq!(choose("shipped:az_small"), (Some(false), off.to_owned()));
+    assert_eq!(choose("shipped:az_small"), (Some(false), String::new()), "it is said once");
+    let on = "search.quiescence is true again, which this net can serve";
+    assert_eq!(choose("shipped:az_nnue"), (Some(true), on.to_owned()));
+    choose("shipped:az_small");
+    settings.set("search.quiescence", "false").expect("as it is");
+    assert_eq!(settings.set("DC0Model", "").expect("the net in the program"), None);
+    assert_eq!(settings.search.quiescence, Some(false), "set since");
 }
 
 #[test]
@@ -203,7 +224,6 @@ fn a_gumbel_root_needs_tree_reuse_off() {
             leaf_batch: 16,
             virtual_loss_mode: VirtualLossMode::Visit,
             mate_in_one: true,
-            quiescence: true,
             policy_temperature: 1.5,
             fpu: FpuParams { value: -0.1, ..FpuParams::default() },
             ..SearchParams::default()

@@ -27,7 +27,6 @@ pub(super) fn search() -> SearchParams {
         virtual_loss_mode: VirtualLossMode::Visit,
         reuse_tree: true,
         mate_in_one: true,
-        quiescence: true,
         policy_temperature: 1.5,
         fpu: FpuParams { value: -0.1, ..FpuParams::default() },
         ..SearchParams::default()
@@ -60,6 +59,9 @@ fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iter
 fn kind(row: &Row, default: String) -> Kind {
     match &row.kind {
         _ if is_switch(row) => Kind::Check(default != "()"),
+        ParamKind::Optional(inner) if **inner == ParamKind::Bool => {
+            Kind::Combo { default, names: ["()", "true", "false"].map(str::to_owned).to_vec() }
+        }
         ParamKind::Bool => Kind::Check(default == "true"),
         ParamKind::Choice(names) => {
             Kind::Combo { default, names: names.iter().map(|name| (*name).to_owned()).collect() }
