@@ -16,7 +16,7 @@ use dc0_core::board::Tablebase;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
-use dc0_runs::net::{named, shipped};
+use dc0_runs::net::{named, shipped_residual};
 
 use study::{Row, Study};
 
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// The run whose games of self-play are read: its folder, or its name in `datasets`.
     #[arg(long)]
     run: String,
-    /// The net: NET.safetensors, RUN or RUN:GENERATION [default: the small net in the program].
+    /// The net: NET.safetensors, RUN or RUN:GENERATION [default: the small residual net in the program].
     #[arg(long)]
     net: Option<String>,
     /// The iterations whose games are read [default: all].
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let _prepared = runtime::prepare(Allocator::KeepPages);
     let (net, name) = match &options.net {
         Some(name) => (named(name)?.net, name.as_str()),
-        None => (shipped()?.net, "the small net in the program"),
+        None => (shipped_residual()?.net, "the small residual net in the program"),
     };
     let positions = positions::read(&options.run, &options.iterations, options.positions as usize)?;
     println!("{} positions of {}, {}, {name} in f32", positions.len(), options.run, net.spec.input());

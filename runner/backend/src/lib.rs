@@ -14,7 +14,7 @@ use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
-use dc0_core::network::{Evaluator, EvaluatorError, Tower};
+use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, Tower};
 use thiserror::Error;
 
 pub use calibration::Workload;
@@ -199,6 +199,11 @@ impl Evaluators {
                 format!("ONNX Runtime {} from {}", library.version(), library.path().display())
             }
         }
+    }
+
+    /// What computes a net.
+    pub fn describe_for(&self, net: &NetworkSpec) -> String {
+        if net.tower.kind == Tower::Nnue { "the CPU, in integers".to_owned() } else { self.describe() }
     }
 
     /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor. Nets of the kind `nnue` are computed

@@ -20,14 +20,15 @@ use std::io;
 use std::sync::Arc;
 
 use dc0_core::network::torch::Precision;
-use dc0_core::network::{Cached, Evaluator, FixedSize};
+use dc0_core::network::{Cached, Evaluator, FixedSize, Tower};
 use dc0_core::params::{Value, read};
+use dc0_core::search::{Requirement, unmet};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::interrupt::on_stop_signal;
 
 use crate::score::{ScoreFit, ScoreParams};
-use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, lanes_on};
+use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, cores, lanes_on};
 use dc0_runs::net::{named, shipped};
 use error::AnalysisError;
 use queue::{End, Queue};
@@ -63,13 +64,16 @@ fn run(args: &AnalysisArgs, program: &Program) -> Result<Exit, AnalysisError> {
 /// The server that the command line asks for.
 fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
     let search = group(&args.search);
-    read::<QueryParams>("analysis", &Value::of([("search", search.clone())]))?;
+    let defaults: QueryParams = read("analysis", &Value::of([("search", search.clone())]))?;
     let score: ScoreParams = read("score", &group(&args.score))?;
     let name = args.net.net.as_deref();
     let net = match name {
         Some(name) => named(name)?.net,
         None => shipped()?.net,
     };
+    if let Some(Requirement { member, lacks }) = unmet(&defaults.search, &net.spec) {
+        return Err(AnalysisError::Unmet { member, lacks });
+    }
     let request = BackendRequest {
         backend: args.net.backend.unwrap_or(Backend::Torch),
         device: args.net.device.as_deref().unwrap_or("auto"),
@@ -78,10 +82,13 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
     };
     let work = Workload { spec: net.spec.clone(), rows: args.batch_size };
     let evaluators = Evaluators::new(&request.resolve(Some(&work))?, args.net.onnxruntime.as_deref())?;
-    let lanes = args.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names()));
+    let lanes = args.lanes.unwrap_or_else(|| match net.spec.tower.kind {
+        Tower::Nnue => cores(),
+        _ => lanes_on(&evaluators.device_names()),
+    });
     let context = Context {
-        network: name.unwrap_or("the small net in the program").to_owned(),
-        backend: evaluators.describe(),
+        network: name.unwrap_or("az_nnue, in the program").to_owned(),
+        backend: evaluators.describe_for(&net.spec),
         lanes,
         rows: args.batch_size,
         search,

@@ -7,7 +7,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::{Calibration, LEELA_SCALE, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
-use dc0_runs::net::shipped;
+use dc0_runs::net::shipped_residual;
 
 pub(crate) use mating_line::{line_to_mate, mate};
 
@@ -46,7 +46,7 @@ impl ScoreFit {
 
     /// The fit of a net: the small net's if it is that one.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
-        let small = shipped()?.net;
+        let small = shipped_residual()?.net;
         let is_small = net.spec == small.spec && net.weights == small.weights;
         Ok(if is_small { Self::SMALL_NET } else { Self::NONE })
     }

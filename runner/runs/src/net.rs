@@ -89,14 +89,14 @@ const SHIPPED_RESIDUAL: &str = "shipped:az_small";
 const SHIPPED_NNUE: &str = "shipped:az_nnue";
 
 /// The residual net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`.
-pub fn shipped() -> Result<Named, CheckpointError> {
+pub fn shipped_residual() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
     built_in("az_small", manifest, weights)
 }
 
-/// The net that alpha-beta uses if it gets none: `datasets/networks/az_nnue`, an `nnue`, trained by a script of `experiments`.
-pub fn shipped_nnue() -> Result<Named, CheckpointError> {
+/// The net in the program that plays where none is named: `datasets/networks/az_nnue`, an `nnue`, trained by a script of `experiments`.
+pub fn shipped() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_nnue.json");
     built_in("az_nnue", manifest, weights)
@@ -113,8 +113,8 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
 /// `RUN` is a run's folder, or its name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {
     match name {
-        SHIPPED_RESIDUAL => return Ok(shipped()?),
-        SHIPPED_NNUE => return Ok(shipped_nnue()?),
+        SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
+        SHIPPED_NNUE => return Ok(shipped()?),
         _ => {}
     }
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {

@@ -72,6 +72,11 @@ fn wrong_arguments_are_refused() {
         (&["--search", "c_put=1"][..], 2, "search.c_put: unknown parameter; did you mean `c_puct`?"),
         (&["--search", "reuse_tree=true"], 2, "search.reuse_tree: keeps a tree"),
         (&["--search", "c_puct"], 2, "expected NAME=VALUE"),
+        (
+            &["--search", "moves_left.slope=1"],
+            2,
+            "--search moves_left: expected a net with a moves_left_head",
+        ),
         (&["--score", "scale=0"], 2, "scale: must lie in 1.0..=100000.0, got 0"),
         (&["--batch-size", "0"], 2, "0 is not in 1..=4096"),
         (&["--lanes", "0"], 2, "0 is not in 1..=256"),
@@ -91,7 +96,7 @@ fn wrong_lines_are_answered_and_the_input_ends_well() {
     let ended = run(&["--search", "c_puct=2"], input);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
-        ended.stderr.starts_with("analysis by the small net in the program, on libtorch"),
+        ended.stderr.starts_with("analysis by az_nnue, in the program, on the CPU, in integers, in "),
         "{}",
         ended.stderr
     );

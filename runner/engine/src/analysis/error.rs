@@ -24,6 +24,16 @@ pub(super) enum AnalysisError {
     /// The net in the program.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// A search that the net cannot serve.
+    #[error(
+        "--search {member}: expected a net with a {lacks}, which this one does not have; leave it out, or choose another --net"
+    )]
+    Unmet {
+        /// The member of the search's parameters.
+        member: &'static str,
+        /// What the net lacks.
+        lacks: &'static str,
+    },
     /// The backend or device.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -47,7 +57,7 @@ pub(super) enum AnalysisError {
 impl Fault for AnalysisError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Params(_) | Self::Backend(_) => Exit::BadInput,
+            Self::Params(_) | Self::Unmet { .. } | Self::Backend(_) => Exit::BadInput,
             Self::Net(error) => error.exit(),
             Self::Checkpoint(_)
             | Self::Evaluator(EvaluatorError::Tablebase(TablebaseError::Damaged { .. })) => Exit::Storage,

@@ -50,7 +50,7 @@ fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
 fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
     match name {
         Some(name) => Ok((named(name)?.net, name.to_owned())),
-        None => Ok((shipped()?.net, "the small net in the program".to_owned())),
+        None => Ok((shipped()?.net, "az_nnue, in the program".to_owned())),
     }
 }
 

@@ -40,7 +40,7 @@ impl Step for LoadNetwork {
         form: "run.load_network(name)",
         returns: "a net",
         meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, \
-            or one in the program, `shipped:az_small` or `shipped:az_nnue`; \"\" is the first of these.",
+            or one in the program, `shipped:az_nnue` or `shipped:az_small`; \"\" is the first of these.",
         example: "let shipped = run.load_network(\"\");",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text]];
