@@ -167,9 +167,9 @@ pub trait Step: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Why valid parameters do not fit the arguments; `None` if they do.
-    fn conflict(&self, params: &Self::Params) -> Option<String> {
-        let _ = params;
+    /// Why valid parameters do not fit the arguments; `None` if they do. `given` has those that the script gave.
+    fn conflict(&self, params: &Self::Params, given: &Value) -> Option<String> {
+        let _ = (params, given);
         None
     }
 
@@ -422,7 +422,7 @@ impl<S: Step> Call for Checked<S> {
     }
 
     fn conflict(&self) -> Option<String> {
-        self.step.conflict(&self.params)
+        self.step.conflict(&self.params, &self.given)
     }
 
     fn step_call(&self) -> Result<StepCall, StepError> {

@@ -134,7 +134,7 @@ impl Step for Arena {
         Ok(Self { players: [player(PLAYERS[0], params.first)?, player(PLAYERS[1], params.second)?] })
     }
 
-    fn conflict(&self, params: &ArenaParams) -> Option<String> {
+    fn conflict(&self, params: &ArenaParams, _: &Value) -> Option<String> {
         let owns = [&params.first, &params.second].into_iter().enumerate();
         PLAYERS.into_iter().zip(&self.players).zip(owns).find_map(|((name, player), (number, own))| {
             let Some(network) = player.network() else {

@@ -133,7 +133,7 @@ impl Step for Puzzles {
         Ok(Self { network: past.read(manifest, "network")?.clone(), suite: Suite::default() })
     }
 
-    fn conflict(&self, params: &PuzzleParams) -> Option<String> {
+    fn conflict(&self, params: &PuzzleParams, _: &Value) -> Option<String> {
         unmet("search", &params.search, &self.network.0.spec)
     }
 

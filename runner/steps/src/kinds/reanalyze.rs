@@ -83,7 +83,7 @@ impl Step for Reanalysis {
         Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window::default() })
     }
 
-    fn conflict(&self, params: &ReanalysisParams) -> Option<String> {
+    fn conflict(&self, params: &ReanalysisParams, _: &Value) -> Option<String> {
         unmet("search", &params.search, &self.network.0.spec)
     }
 

@@ -91,7 +91,7 @@ impl Step for PositionSearch {
         Ok(Self { network, input: SearchInput::Games(Vec::new()) })
     }
 
-    fn conflict(&self, params: &AnalysisParams) -> Option<String> {
+    fn conflict(&self, params: &AnalysisParams, _: &Value) -> Option<String> {
         unmet("search", &params.search, &self.network.0.spec)
     }
 

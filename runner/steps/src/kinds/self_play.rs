@@ -109,7 +109,7 @@ impl Step for SelfPlay {
         }
     }
 
-    fn conflict(&self, params: &SelfPlayParams) -> Option<String> {
+    fn conflict(&self, params: &SelfPlayParams, _: &Value) -> Option<String> {
         let tower = self.network.0.spec.tower.kind;
         if params.search.searcher() == SearcherKind::AlphaBeta && tower != Tower::Nnue {
             return Some(format!(

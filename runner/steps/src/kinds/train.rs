@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{AuxiliaryHeadsSpec, NetworkSpec, Precision};
-use dc0_core::params::{Problem, Value};
+use dc0_core::params::{Problem, Schedule, Value};
 use dc0_core::store::{
     FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
     write_table,
@@ -34,6 +34,38 @@ use crate::usage::Usage;
 
 /// The file of the training state between updates, in the working folder of its step.
 pub const STATE: &str = "training.state";
+
+/// Parameters that the script gave for heads that the net does not have; `None` if there are none. A weight of 0 asks for nothing.
+fn unserved(params: &TrainParams, given: &Value, net: &NetworkSpec) -> Option<String> {
+    let AuxiliaryHeadsSpec { soft_policy, reply, material } = net.auxiliary_heads.clone().unwrap_or_default();
+    let soft_policy_params = ["soft_policy_weight", "soft_policy_temperature"];
+    let heads = [
+        (
+            "moves_left_head",
+            net.moves_left_head.is_some(),
+            &params.moves_left_weight,
+            &["moves_left_weight"][..],
+        ),
+        ("auxiliary head soft_policy", soft_policy, &params.soft_policy_weight, &soft_policy_params),
+        ("auxiliary head reply", reply, &params.reply_weight, &["reply_weight"]),
+        (
+            "auxiliary head material",
+            material,
+            &params.material_weight,
+            &["material_weight", "material_plies"],
+        ),
+    ];
+    let problem = |(head, has, weight, members): &(&str, bool, &Schedule, &[&str])| {
+        let given = members.iter().copied().filter(|member| given.member(member).is_some());
+        let given: Vec<&str> = given.collect();
+        let is_unserved = !has && weight.max() > 0.0 && !given.is_empty();
+        is_unserved
+            .then(|| format!("{}: this net has no {head}, so that would have no effect", given.join(", ")))
+    };
+    let problems: Vec<String> = heads.iter().filter_map(problem).collect();
+    (!problems.is_empty())
+        .then(|| format!("{}; leave it out, or give a net that has it", problems.join("; ")))
+}
 
 /// The net to train, and the games to train it on.
 pub(crate) struct Training {
@@ -70,6 +102,10 @@ impl Step for Training {
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self { start: past.read(manifest, "start")?.clone(), window: Window::default() })
+    }
+
+    fn conflict(&self, params: &TrainParams, given: &Value) -> Option<String> {
+        unserved(params, given, &self.start.0.spec)
     }
 
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
