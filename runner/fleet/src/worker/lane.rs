@@ -105,7 +105,13 @@ impl<'a> WorkerLane<'a> {
     /// Does tasks until the worker stops.
     pub(super) fn run(mut self) {
         while !self.worker.is_stopping() {
-            let taken = self.queue.lock().ignore_poison().take(&self.worker.link);
+            let mut queue = self.queue.lock().ignore_poison();
+            // Other lanes may have waited for tasks in the meantime.
+            if self.worker.is_stopping() {
+                return;
+            }
+            let taken = queue.take(&self.worker.link);
+            drop(queue);
             match taken {
                 Ok(None) => self.is_in_trouble = false,
                 Ok(Some(message)) => {
