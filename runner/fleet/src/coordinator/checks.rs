@@ -17,7 +17,7 @@ use crate::names::Channel;
 use crate::objects::{Artefacts, ObjectError};
 
 /// Threads that check results. Chosen: enough to keep a disk busy that takes some milliseconds to flush a file.
-const THREADS: usize = 16;
+pub(super) const THREADS: usize = 16;
 
 /// Bytes of the results that are checked at a time, unless a single one has more.
 const MOST_BYTES: u64 = 64 << 20;

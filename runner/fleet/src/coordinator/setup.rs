@@ -84,6 +84,15 @@ pub(super) fn make_route(link: &Link, route: &Route) -> Result<(), BrokerError> 
     })
 }
 
+/// Whether messages of a stream wait for a consumer.
+pub(super) fn are_pending(link: &Link, stream: &'static str, consumer: String) -> Result<bool, BrokerError> {
+    let jetstream = link.jetstream().clone();
+    link.wait("report what waits", async move {
+        let stream = jetstream.get_stream_no_info(stream).await.map_err(Cause::of)?;
+        stream.consumer_info(consumer).await.map(|info| info.num_pending > 0).map_err(Cause::of)
+    })
+}
+
 fn route_name(config: &pull::Config) -> String {
     config.durable_name.clone().unwrap_or_default()
 }

@@ -18,14 +18,14 @@ use dc0_steps::executor::{FORMAT, Order, Task, Unaccepted};
 use dc0_steps::{FleetError, StepError};
 use futures_util::StreamExt as _;
 
-use super::checks::{Checked, Unchecked, Verdict, check_all};
+use super::checks::{Checked, THREADS, Unchecked, Verdict, check_all};
 use super::recheck::{Counted, Rechecked, Rechecker};
 use super::standing::Standing;
 use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
 use crate::message::{DeadLetter, Heartbeat, MOST_SHARDS, ResultHead, TaskMessage};
-use crate::names::{Channel, DELIVERIES, Route, aside};
+use crate::names::{Channel, DELIVERIES, RESULTS, Route, TASKS, aside};
 use crate::objects::{self, Artefacts};
 
 /// Tasks at the broker at a time, so that neither it nor this process needs memory for all of a large step. More only for more lanes.
@@ -34,11 +34,14 @@ const WINDOW: usize = 512;
 /// Tasks of one shard at the broker before the first result says how long one takes, if fewer lanes are there.
 const FIRST: usize = 16;
 
+/// Tasks that are published at a time. Between them the coordinator takes results, and the broker must store them within a request's limit.
+const PUBLISHED: usize = 64;
+
 /// Seconds that a task of several shards takes. Chosen: a hundred times what the broker needs for a task and its result.
 const TASK_SECS: f64 = 0.5;
 
-/// Results that are taken at a time; each has up to half a megabyte.
-const BATCH: usize = 16;
+/// Results that are taken at a time besides the first, so that each has a thread that checks it; each has up to half a megabyte.
+const BATCH: usize = THREADS - 1;
 
 /// The longest wait for a result before the user's wishes are looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -76,6 +79,8 @@ struct Issued {
     size: u32,
     /// When that was.
     at: Stopwatch,
+    /// When a worker was first seen to do that issue.
+    begun: Option<Stopwatch>,
     /// Issues that may be under way.
     copies: u32,
     /// Results that were refused.
@@ -139,6 +144,8 @@ pub(super) struct Step<'a> {
     replaced: BTreeMap<String, u32>,
     /// Whether the results that are there decide the step.
     is_decided: bool,
+    /// Whether there is room for more tasks at the broker at once.
+    has_more: bool,
     /// What they have done, for the live view and the costs.
     standing: Standing,
     /// Seconds of all shards done, and their number.
@@ -176,6 +183,7 @@ impl<'a> Step<'a> {
             done_by: BTreeMap::new(),
             replaced: BTreeMap::new(),
             is_decided: false,
+            has_more: false,
             standing: Standing::default(),
             secs: (0.0, 0),
             lanes: 0,
@@ -333,8 +341,9 @@ impl<'a> Step<'a> {
         self.fleet.workers.present().into_iter().map(|(heartbeat, _)| heartbeat).filter(is_own).collect()
     }
 
-    /// Hands out shards up to the window.
+    /// Hands out shards up to the window, or as many as are published at a time.
     fn hand_out(&mut self) -> Result<(), Trouble> {
+        self.has_more = false;
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -347,29 +356,36 @@ impl<'a> Step<'a> {
             (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW.max(2 * self.lanes))
         };
         let room = (size * window).saturating_sub(self.issued.len());
-        let next: Vec<u32> = self.waiting.iter().copied().take(room).collect();
+        self.has_more = room.min(self.waiting.len()) > size * PUBLISHED;
+        let next: Vec<u32> = self.waiting.iter().copied().take(room.min(size * PUBLISHED)).collect();
         self.issue(next.chunks(size))
     }
 
     /// Hands out shards, each group as one task.
     fn issue<'b>(&mut self, groups: impl Iterator<Item = &'b [u32]>) -> Result<(), Trouble> {
-        let issues: Vec<Issue> = groups.map(|group| self.message(group)).collect::<Result<_, _>>()?;
-        if issues.is_empty() {
-            return Ok(());
-        }
-        self.publish(&issues)?;
-        for Issue { number, message, objects } in issues {
-            let size = message.tasks.len() as u32;
-            for (task, objects) in message.tasks.into_iter().zip(objects) {
-                self.waiting.remove(&task.index);
-                let new =
-                    || Issued { issue: number, size, at: Stopwatch::start(), copies: 0, refused: 0, objects };
-                let issued = self.issued.entry(task.index).or_insert_with(new);
-                (issued.issue, issued.size, issued.at) = (number, size, Stopwatch::start());
-                issued.copies += 1;
+        let groups: Vec<&[u32]> = groups.collect();
+        for groups in groups.chunks(PUBLISHED) {
+            let issues: Vec<Issue> =
+                groups.iter().map(|group| self.message(group)).collect::<Result<_, _>>()?;
+            self.publish(&issues)?;
+            for issue in issues {
+                self.note_issue(issue);
             }
         }
         Ok(())
+    }
+
+    /// Notes what the broker has stored.
+    fn note_issue(&mut self, Issue { number, message, objects }: Issue) {
+        let size = message.tasks.len() as u32;
+        for (task, objects) in message.tasks.into_iter().zip(objects) {
+            self.waiting.remove(&task.index);
+            let at = Stopwatch::start();
+            let new = || Issued { issue: number, size, at, begun: None, copies: 0, refused: 0, objects };
+            let issued = self.issued.entry(task.index).or_insert_with(new);
+            (issued.issue, issued.size, issued.at, issued.begun) = (number, size, at, None);
+            issued.copies += 1;
+        }
     }
 
     /// A new issue of shards.
@@ -421,7 +437,7 @@ impl<'a> Step<'a> {
     /// The results that are there; waits a moment for the first.
     fn fetch(&self) -> Result<Vec<Message>, BrokerError> {
         let Some(consumer) = self.results.clone() else { return Ok(Vec::new()) };
-        let waits = self.is_drained;
+        let waits = self.is_drained && !self.has_more;
         self.link().wait("hand out results", async move {
             let mut found = Vec::new();
             if waits {
@@ -669,7 +685,7 @@ impl<'a> Step<'a> {
                 "no worker is there for this step; start some with `dc0-run worker {address}`, the same program on all machines"
             ));
         }
-        let (overdue, idle) = self.overdue(&own);
+        let (overdue, idle) = self.overdue(&own)?;
         if !overdue.is_empty() {
             let shown: Vec<String> = overdue.iter().map(u32::to_string).collect();
             log::info!("handed out again, as some workers have nothing to do: shards {}", shown.join(", "));
@@ -679,25 +695,33 @@ impl<'a> Step<'a> {
 
     /// Shards to hand out again while there are workers without work, and how many those can take at a time: lost shards, and those
     /// that take much longer than others.
-    fn overdue(&self, workers: &[Heartbeat]) -> (Vec<u32>, usize) {
+    fn overdue(&mut self, workers: &[Heartbeat]) -> Result<(Vec<u32>, usize), BrokerError> {
         let (mut idle, mut running) = (0, BTreeSet::new());
         for heartbeat in workers {
             idle += (heartbeat.lanes as usize).saturating_sub(heartbeat.tasks.len());
             running.extend(heartbeat.tasks.iter().map(String::as_str));
         }
-        if !self.waiting.is_empty() || idle == 0 {
-            return (Vec::new(), idle);
+        let (channel, session) = (self.channel.clone(), self.fleet.session.as_str());
+        let id = |issued: &Issued| TaskMessage::message_id(&channel, session, issued.issue);
+        for issued in self.issued.values_mut() {
+            if issued.begun.is_none() && running.contains(id(issued).as_str()) {
+                issued.begun = Some(Stopwatch::start());
+            }
         }
-        let mean = self.secs.0 / f64::from(self.secs.1.max(1));
+        // Lanes with tiny tasks seem to have nothing to do now and then, and shards whose results wait for this process are neither lost nor late.
+        if !self.waiting.is_empty()
+            || idle == 0
+            || setup::are_pending(self.link(), TASKS, self.route.consumer())?
+            || setup::are_pending(self.link(), RESULTS, self.channel.consumer())?
+        {
+            return Ok((Vec::new(), idle));
+        }
+        let mean = (self.secs.1 > 0).then(|| self.secs.0 / f64::from(self.secs.1));
+        let secs = |watch: &Stopwatch| watch.elapsed().as_secs_f64();
         let is_overdue = |(index, issued): (&u32, &Issued)| {
-            let age = issued.at.elapsed().as_secs_f64();
-            let is_late = if running.contains(self.message_id(issued.issue).as_str()) {
-                let expected = mean * f64::from(issued.size);
-                self.secs.1 > 0
-                    && issued.copies == 1
-                    && age > (STRAGGLES * expected).max(CHECK_EVERY.as_secs_f64())
-            } else {
-                age > LOST * f64::from(issued.copies)
+            let is_late = match issued.begun.as_ref().filter(|_| running.contains(id(issued).as_str())) {
+                Some(begun) => issued.copies == 1 && is_behind(secs(begun), mean, issued.size),
+                None => secs(&issued.at) > LOST * f64::from(issued.copies),
             };
             is_late.then_some((*index, issued.size))
         };
@@ -705,7 +729,7 @@ impl<'a> Step<'a> {
         let found: Vec<(u32, u32)> = self.issued.iter().filter_map(is_overdue).collect();
         let are_tiny = found.iter().any(|(_, size)| *size > 1);
         let most = if are_tiny { idle * MOST_SHARDS } else { idle };
-        (found.into_iter().map(|(index, _)| index).take(most).collect(), idle)
+        Ok((found.into_iter().map(|(index, _)| index).take(most).collect(), idle))
     }
 
     /// Says who works, and who could not.
@@ -749,5 +773,24 @@ impl<'a> Step<'a> {
             // The broker deletes it by itself after some days.
             log::info!("left at the broker: {error}");
         }
+    }
+}
+
+/// Whether a task of so many shards takes much longer than they do on average, after the seconds since a worker was seen to do it. Workers are looked
+/// at from time to time only, so nothing is late before the next look.
+fn is_behind(secs: f64, mean: Option<f64>, shards: u32) -> bool {
+    mean.is_some_and(|mean| secs > (STRAGGLES * mean * f64::from(shards)).max(CHECK_EVERY.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_behind;
+
+    #[test]
+    fn a_task_is_behind_after_one_and_a_half_times_the_mean_of_its_shards() {
+        assert!(!is_behind(1e6, None, 1), "nothing is known before the first result");
+        assert!(is_behind(91.0, Some(60.0), 1) && !is_behind(89.0, Some(60.0), 1));
+        assert!(is_behind(121.0, Some(10.0), 8) && !is_behind(119.0, Some(10.0), 8));
+        assert!(!is_behind(1.9, Some(0.001), 64), "workers are not looked at so often");
     }
 }
