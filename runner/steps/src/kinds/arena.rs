@@ -329,7 +329,7 @@ impl Arena {
     ) -> Result<Product, StepError> {
         let all = self.shards(params).len() as u32;
         let finished = workspace.finished_shards::<Part>(all)?;
-        let decided = decision(params, &Standing::new(params, finished).parts());
+        let decided = decision(params, &Standing::new(params, finished).known().parts);
         let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
         let mut rows: Vec<MatchGameRow> = Vec::new();
         let mut evaluations = 0;
@@ -671,7 +671,7 @@ impl ShardWork for Work<'_> {
     }
 
     fn discard(&self, shard: Shard) -> Result<(), StepError> {
-        self.standing.parts().remove(&shard.index);
+        self.standing.known().remove(shard.index);
         Ok(self.workspace.discard_shard(shard.index)?)
     }
 
@@ -684,28 +684,54 @@ impl ShardWork for Work<'_> {
 /// The finished shards of a match that is under way, for its sequential test and for progress.
 struct Standing<'a> {
     params: &'a ArenaParams,
-    parts: Mutex<BTreeMap<u32, Part>>,
+    known: Mutex<Known>,
+}
+
+/// Finished shards, and how many of their pairs made how many half points. The counts are kept because a match may have a hundred thousand shards.
+#[derive(Default)]
+struct Known {
+    parts: BTreeMap<u32, Part>,
+    counts: [u32; 5],
+}
+
+impl Known {
+    fn add(&mut self, shard: u32, part: Part) {
+        self.remove(shard);
+        for half_points in &part.half_points {
+            self.counts[usize::from(*half_points)] += 1;
+        }
+        self.parts.insert(shard, part);
+    }
+
+    fn remove(&mut self, shard: u32) {
+        for half_points in self.parts.remove(&shard).into_iter().flat_map(|part| part.half_points) {
+            self.counts[usize::from(half_points)] -= 1;
+        }
+    }
 }
 
 impl<'a> Standing<'a> {
     fn new(params: &'a ArenaParams, finished: BTreeMap<u32, ShardNote<Part>>) -> Self {
-        let parts = finished.into_iter().map(|(shard, note)| (shard, note.part)).collect();
-        Self { params, parts: Mutex::new(parts) }
+        let mut known = Known::default();
+        for (shard, note) in finished {
+            known.add(shard, note.part);
+        }
+        Self { params, known: Mutex::new(known) }
     }
 
-    fn parts(&self) -> MutexGuard<'_, BTreeMap<u32, Part>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_decided(&self) -> bool {
-        decision(self.params, &self.parts()).is_some()
+        decision(self.params, &self.known().parts).is_some()
     }
 
     /// Adds a finished shard, reports the score so far, and says whether the match goes on.
     fn add(&self, shard: u32, part: Part, progress: &StepProgress) -> ControlFlow<()> {
-        let mut parts = self.parts();
-        parts.insert(shard, part);
-        let counts = pentanomial(parts.values());
+        let mut known = self.known();
+        known.add(shard, part);
+        let counts = known.counts;
         let pairs: u32 = counts.iter().sum();
         let points: u32 = (0..).zip(counts).map(|(half_points, count)| half_points * count).sum();
         let (low, high) = arena::interval(&counts);
@@ -718,18 +744,12 @@ impl<'a> Standing<'a> {
         for (name, value) in metrics {
             progress.event(Event::Metric { name, value });
         }
-        if decision(self.params, &parts).is_some() {
+        if decision(self.params, &known.parts).is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
-}
-
-fn pentanomial<'a>(parts: impl Iterator<Item = &'a Part>) -> [u32; 5] {
-    let mut counts = [0; 5];
-    parts.flat_map(|part| &part.half_points).for_each(|half_points| counts[usize::from(*half_points)] += 1);
-    counts
 }
 
 /// The number of pairs that decide the match's test, and the test after them; `None` if there is no test, or not enough pairs yet.
@@ -761,4 +781,23 @@ fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<Ma
         rows.extend(read_entry(workspace.folder.root(), entry)?);
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, Part};
+
+    #[test]
+    fn counts_of_pairs_are_those_of_the_shards_that_are_there() {
+        let part = |half_points: &[u8]| Part { games: 4, evaluations: 0, half_points: half_points.to_vec() };
+        let mut known = Known::default();
+        known.add(0, part(&[0, 4]));
+        known.add(1, part(&[4, 2]));
+        assert_eq!(known.counts, [1, 0, 1, 0, 2]);
+        known.remove(0);
+        known.remove(7);
+        assert_eq!(known.counts, [0, 0, 1, 0, 1]);
+        known.add(1, part(&[1]));
+        assert_eq!((known.counts, known.parts.len()), ([0, 1, 0, 0, 0], 1));
+    }
 }
