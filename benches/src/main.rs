@@ -8,6 +8,7 @@ mod learning;
 mod match_statistics;
 mod nnue;
 mod one_tree;
+mod scale;
 mod search;
 mod self_play;
 mod stored_games;
@@ -29,6 +30,7 @@ enum Bench {
     MatchStatistics(match_statistics::Options),
     Nnue(nnue::Options),
     OneTree(one_tree::Options),
+    Scale(Box<scale::Options>),
     Search(search::Options),
     SelfPlay(self_play::Options),
     Tables(tables::Options),
@@ -44,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::MatchStatistics(options) => match_statistics::run(&options),
         Bench::Nnue(options) => nnue::run(&options),
         Bench::OneTree(options) => one_tree::run(&options),
+        Bench::Scale(options) => scale::run(&options),
         Bench::Search(options) => search::run(&options),
         Bench::SelfPlay(options) => self_play::run(&options),
         Bench::Tables(options) => tables::run(&options)?,

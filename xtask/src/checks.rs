@@ -18,8 +18,9 @@ const TESTS: &[&str] = &["test", "--workspace", "--release", "--no-fail-fast"];
 const INTEROP_LINTS: &[&str] =
     &["clippy", "--workspace", "--test", "interop", "--release", "--", "-D", "warnings"];
 const INTEROP_TESTS: &[&str] = &["test", "--workspace", "--release", "--test", "interop"];
-/// The tests beside the code. Of the programs, only xtask has any.
-const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bin", "xtask"];
+/// The tests beside the code. Of the programs, xtask and the benchmarks have some.
+const UNIT_TESTS: &[&str] =
+    &["test", "--workspace", "--release", "--lib", "--bin", "xtask", "--bin", "dc0-benches"];
 
 /// The build command of the README; its default members and features are those of `BUILD`.
 const PLAIN_BUILD: &[&str] = &["build", "--release"];
