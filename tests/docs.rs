@@ -1,5 +1,6 @@
 //! Generated pages are up to date, and pages refer only to existing files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -110,6 +111,46 @@ fn broken_links(page: &str, folder: &Path) -> Vec<String> {
     files.filter(|file| !folder.join(file).exists()).map(ToOwned::to_owned).collect()
 }
 
+/// The anchors that GitHub gives the headings of a page: small letters, digits, hyphens and underscores, with hyphens for spaces, and
+/// a number after those that a heading above has, too.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let prose = prose(page);
+    for line in prose.lines() {
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        let Some(title) = title.strip_prefix(' ').filter(|_| (1..=6).contains(&level)) else { continue };
+        // Of a link only the text counts.
+        let title = title.split("](").enumerate().map(|(part, text)| match text.split_once(')') {
+            Some((_, after)) if part > 0 => after,
+            _ => text,
+        });
+        let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+        let title: String = title.collect::<String>().trim().to_lowercase().chars().filter(kept).collect();
+        let anchor = title.replace(' ', "-");
+        let taken =
+            (0..).map(|number| if number == 0 { anchor.clone() } else { format!("{anchor}-{number}") });
+        let new = taken.into_iter().find(|anchor| !found.contains(anchor)).expect("numbers have no end");
+        found.insert(new);
+    }
+    found
+}
+
+/// The links to headings that do not exist, for a page in `folder`. Files that do not exist are another matter.
+fn broken_anchors(page: &str, folder: &Path) -> Vec<String> {
+    let prose = prose(page);
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let mut broken = Vec::new();
+    for target in targets.filter(|target| !target.contains("://")) {
+        let Some((file, anchor)) = target.split_once('#') else { continue };
+        let other = (!file.is_empty()).then(|| fs::read_to_string(folder.join(file)).unwrap_or_default());
+        if !anchors(other.as_deref().unwrap_or(page)).contains(anchor) {
+            broken.push(target.to_owned());
+        }
+    }
+    broken
+}
+
 /// All pages below a folder.
 fn pages_below(folder: &Path) -> Vec<PathBuf> {
     let entries =
@@ -119,17 +160,18 @@ fn pages_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn pages_reference_only_existing_files() {
+fn pages_reference_only_existing_files_and_headings() {
     let mut pages = pages_below(&root().join("docs"));
     pages.extend(["README.md", "CONTRIBUTING.md", "core/README.md"].map(|page| root().join(page)));
     let mut broken = Vec::new();
     for page in pages {
         let text = fs::read_to_string(&page).expect("a page is text");
         let folder = page.parent().expect("a page lies in a folder");
-        let found = missing_paths(&text).into_iter().chain(broken_links(&text, folder));
+        let files = missing_paths(&text).into_iter().chain(broken_links(&text, folder));
+        let found = files.chain(broken_anchors(&text, folder));
         broken.extend(found.map(|path| format!("{} names {path}", page.display())));
     }
-    assert!(broken.is_empty(), "files that do not exist:\n{}", broken.join("\n"));
+    assert!(broken.is_empty(), "files and headings that do not exist:\n{}", broken.join("\n"));
 }
 
 #[test]
@@ -138,4 +180,16 @@ fn references_to_missing_files_are_found() {
                 Then `core/src/after.rs`, [a link](gone.md), [a section](Cargo.toml#lints) and [a site](https://rhai.rs).\n";
     assert_eq!(missing_paths(page), ["core/src/gone.rs", "core/src/after.rs"]);
     assert_eq!(broken_links(page, &root()), ["gone.md"]);
+}
+
+#[test]
+fn anchors_are_those_of_github_and_links_to_missing_headings_are_found() {
+    let page = "# One net: `a_b`, 4×64?\n\n## Again\n\n### Again\n\n## [A link](x.md#y) & more\n\n```sh\n# a comment\n```\n\n#no heading\n";
+    let found: Vec<String> = anchors(page).into_iter().collect();
+    assert_eq!(found, ["a-link--more", "again", "again-1", "one-net-a_b-464"]);
+    let links = "[a](#again-1), [b](#again-2), [c](CONTRIBUTING.md#contributing), [d](CONTRIBUTING.md#gone), [e](https://x.org/#y)";
+    assert_eq!(
+        broken_anchors(&format!("{page}\n{links}\n"), &root()),
+        ["x.md#y", "#again-2", "CONTRIBUTING.md#gone"]
+    );
 }
