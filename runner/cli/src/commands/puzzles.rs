@@ -13,7 +13,7 @@ use super::players::{run_name, text};
 /// Which net solves which puzzles.
 #[derive(Debug, Args)]
 pub(super) struct PuzzlesArgs {
-    /// The net: a weights file, a run for its last generation or the one after a colon, or `shipped` for az_nnue, the net in the program.
+    /// The net: a weights file, a run for its last generation or the one after a colon, or `shipped` for the net in the program, `az_nnue`.
     #[arg(value_name = "NET.safetensors|RUN[:GENERATION]|shipped")]
     pub net: String,
     /// The puzzles: EPD with bm, am or dm.
