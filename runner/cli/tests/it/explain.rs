@@ -68,6 +68,11 @@ fn bad_input_is_reported() {
         (&["startpos", "--sims", "0"], 2, "0 is not in 1..=10000000"),
         (&["startpos", "--search", "c_put=1", "--search", "simulation=3"], 2, "did you mean `c_puct`?"),
         (&["startpos", "--search", "c_puct"], 2, "expected NAME=VALUE"),
+        (
+            &["startpos", "--net", "shipped:az_small", "--search", "quiescence=true"],
+            2,
+            "search.quiescence: expected a net with a tower of the kind nnue",
+        ),
         (&["startpos", "--search", "tablebases=/nowhere"], 2, "/nowhere"),
         (
             &["startpos", "--sims", "2", "--out", "/dev/null/x"],

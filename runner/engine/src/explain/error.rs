@@ -50,6 +50,16 @@ pub enum ExplainError {
     /// Parameters.
     #[error(transparent)]
     Params(#[from] ParamErrors),
+    /// A search that the net cannot serve.
+    #[error(
+        "search.{member}: expected a net with a {lacks}, which this one does not have; leave it out, or choose another net"
+    )]
+    Unmet {
+        /// The member of the search's parameters.
+        member: &'static str,
+        /// What the net lacks.
+        lacks: &'static str,
+    },
     /// The backend or device.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -93,6 +103,7 @@ impl Fault for ExplainError {
             | Self::Over { .. }
             | Self::Stored { .. }
             | Self::Params(_)
+            | Self::Unmet { .. }
             | Self::Backend(_)
             | Self::Tablebase(_) => Exit::BadInput,
             Self::Net(error) => error.exit(),

@@ -5,7 +5,7 @@ use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl};
 use dc0_core::search::{
-    ANALYSIS_RULES, Engine, Line, RootMove, RootScore, Search, Target, search_in_lockstep,
+    ANALYSIS_RULES, Engine, Line, Requirement, RootMove, RootScore, Search, Target, search_in_lockstep, unmet,
 };
 
 use super::error::ExplainError;
@@ -74,6 +74,9 @@ impl Study {
         evaluator: &mut dyn Evaluator,
         observer: &dyn Observer,
     ) -> Result<Self, ExplainError> {
+        if let Some(Requirement { member, lacks }) = unmet(&params.search, studied.spec) {
+            return Err(ExplainError::Unmet { member, lacks });
+        }
         if params.steps > 0 {
             params.search.engine = Engine::Reference;
         }

@@ -3,8 +3,8 @@
 use dc0_core::board::Game;
 use dc0_core::encoding::{EncodingName, Orientation};
 use dc0_core::event::Silent;
-use dc0_core::network::NetworkSpec;
 use dc0_core::network::fake::Hashed;
+use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
@@ -18,7 +18,8 @@ fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");
     let encoding = dc0_core::encoding::Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 5).with_moves_left();
-    let spec = NetworkSpec::default();
+    let moves_left_head = params.search.moves_left.is_some().then(MovesLeftHeadSpec::default);
+    let spec = NetworkSpec { moves_left_head, ..NetworkSpec::default() };
     let net = StudiedNet { name: "made up".to_owned(), spec: &spec, fit: ScoreFit::SMALL_NET };
     Study::new(game, &net, params, &mut evaluator, &Silent).expect("fakes do not fail")
 }

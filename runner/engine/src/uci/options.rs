@@ -122,8 +122,8 @@ pub enum SettingsError {
     },
     /// The net cannot serve it.
     #[error(
-        "option {option}: expected a net with a {lacks}, which this one does not have; set DC0Model to one that has it first; it stays \
-         false"
+        "option {option}: expected a net with a {lacks}, which this one does not have; set DC0Model to one that has it first; it keeps \
+         its value"
     )]
     Unmet {
         /// The option.
