@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::design::{BATCH, FIRST, MOST_SHARDS, MOST_WAITING, PUBLISHED, TASK_SECS, WINDOW};
 use super::events::Issue;
 use super::server::Server;
+use dc0_fleet::pacing::{self, BATCH, MOST_WAITING, PUBLISHED};
 
 /// Shards that are handed out together.
 #[derive(Debug, Clone, Copy)]
@@ -105,19 +105,13 @@ impl Learner {
 
     /// The mean seconds of a shard; none before the first result.
     pub(super) fn mean(&self) -> Option<f64> {
-        (self.counted > 0).then(|| (self.secs / f64::from(self.counted)).max(1e-6))
+        (self.counted > 0).then(|| self.secs / f64::from(self.counted))
     }
 
-    /// The sizes of the groups to hand out now, as `hand_out` of `coordinator/step.rs` chooses them.
+    /// The sizes of the groups to hand out now, as the coordinator chooses them.
     pub(super) fn next_groups(&self, lanes: usize) -> Vec<u32> {
         let left = self.remaining.map_or(usize::MAX, |left| left as usize);
-        let (size, window) = match self.mean() {
-            None => (1, FIRST.max(2 * lanes)),
-            Some(mean) => {
-                let share = left / (2 * lanes.max(1));
-                (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW.max(2 * lanes))
-            }
-        };
+        let (size, window) = pacing::tasks(self.mean(), left, lanes);
         let mut room = (size * window).saturating_sub(self.issued).min(left);
         let mut sizes = Vec::new();
         while room > 0 && sizes.len() < PUBLISHED {
@@ -129,7 +123,7 @@ impl Learner {
 
     /// Takes the results of a round.
     pub(super) fn take(&mut self) {
-        let count = self.results.len().min(BATCH);
+        let count = self.results.len().min(1 + BATCH);
         self.taken.extend(self.results.drain(..count));
     }
 

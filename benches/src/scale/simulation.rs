@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::design::{
-    ACK_WAIT, CHECK_EVERY, DELIVERIES, INLINE, LANE_TRIPS, OBJECT_PART, OBJECT_TRIPS, PROGRESS_EVERY,
-    ROUND_TRIPS, STRAGGLES, THREADS,
-};
+use dc0_fleet::pacing::{self, ACK_WAIT, CHECK_EVERY, DELIVERIES, INLINE, PROGRESS_EVERY, THREADS};
+
+use super::design::{LANE_TRIPS, OBJECT_PART, OBJECT_TRIPS, ROUND_TRIPS};
 use super::draws::Draws;
 use super::events::{Event, Events, Issue, LaneOf};
 use super::learner::{Group, Learner, Waiting};
@@ -111,7 +110,7 @@ impl<'a> Simulation<'a> {
         }
         for learner in 0..self.learners.len() {
             self.advance(learner);
-            self.events.add(CHECK_EVERY, Event::Checked(learner));
+            self.events.add(CHECK_EVERY.as_secs_f64(), Event::Checked(learner));
         }
         self.events.add(1.0, Event::Second);
         while self.ending.is_none() {
@@ -425,7 +424,7 @@ impl<'a> Simulation<'a> {
         }
         self.lane_secs += secs;
         let broker = &self.options.broker;
-        let signals = (secs / PROGRESS_EVERY).floor();
+        let signals = (secs / PROGRESS_EVERY.as_secs_f64()).floor();
         self.broker.cores.serve(self.now, signals * broker.broker_pass_ms / 1e3 / broker.broker_cores);
         self.broker.messages += signals;
         self.broker.bytes += signals * SIGNAL_BYTES;
@@ -440,7 +439,7 @@ impl<'a> Simulation<'a> {
 
     /// The objects among the results of so many shards: all of them, if a shard has too many bytes for a message.
     fn objects(&self, shards: f64) -> f64 {
-        let is_object = self.options.shard_bytes() > INLINE;
+        let is_object = self.options.shard_bytes() > INLINE as f64;
         if is_object { shards } else { 0.0 }
     }
 
@@ -460,7 +459,7 @@ impl<'a> Simulation<'a> {
     /// Bytes of a result's messages, and how many they are: several shards may be too large for one.
     fn result_messages(&self, issue: Issue) -> (f64, f64) {
         let bytes = if self.objects(1.0) > 0.0 { SIGNAL_BYTES } else { self.result_bytes(issue) };
-        (bytes, (bytes / INLINE).ceil().max(1.0))
+        (bytes, (bytes / INLINE as f64).ceil().max(1.0))
     }
 
     fn store_result(&mut self, lane: LaneOf, issue: Issue, secs: f64) {
@@ -578,7 +577,7 @@ impl<'a> Simulation<'a> {
         if self.learners[index].is_over {
             return;
         }
-        self.events.add(self.now + CHECK_EVERY, Event::Checked(index));
+        self.events.add(self.now + CHECK_EVERY.as_secs_f64(), Event::Checked(index));
         let (now, up) = (self.now, self.up as f64);
         let learner = &mut self.learners[index];
         if !learner.is_playing {
@@ -587,8 +586,8 @@ impl<'a> Simulation<'a> {
         learner.owed += up * self.options.coordinator.look_us / 1e6;
         let Some(mean) = learner.mean().filter(|_| learner.remaining == Some(0)) else { return };
         let is_late = |group: &Group| {
-            let most = (STRAGGLES * mean * f64::from(group.size)).max(CHECK_EVERY);
-            !group.is_stored && group.copies == 1 && group.begun.is_some_and(|begun| now - begun > most)
+            let is_behind = |begun| pacing::is_behind(now - begun, Some(mean), group.size);
+            !group.is_stored && group.copies == 1 && group.begun.is_some_and(is_behind)
         };
         let late: Vec<usize> = (0..learner.groups.len())
             .filter(|group| is_late(&learner.groups[*group]))
@@ -614,7 +613,7 @@ impl<'a> Simulation<'a> {
         self.up -= 1;
         for (issue, begin) in std::mem::take(&mut worker.running) {
             self.lane_secs += (self.now - begin).max(0.0);
-            let silent = ACK_WAIT - PROGRESS_EVERY * self.draws.uniform();
+            let silent = ACK_WAIT.as_secs_f64() - PROGRESS_EVERY.as_secs_f64() * self.draws.uniform();
             self.events.add(self.now + silent, Event::Silent(issue));
         }
         let repair = self.options.worker.repair_minutes * 60.0;

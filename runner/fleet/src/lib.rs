@@ -12,6 +12,7 @@ mod link;
 mod message;
 mod names;
 mod objects;
+pub mod pacing;
 mod platform;
 mod status;
 mod worker;

@@ -6,19 +6,13 @@ use dc0_steps::executor::{FORMAT, Reply, ReplyTable, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Channel, plain};
-
-/// Results up to this size travel in the message, larger ones through the object store. Half of the broker's usual limit for a message.
-pub(crate) const INLINE: usize = 512 * 1024;
+use crate::pacing::{INLINE, MOST_SHARDS};
 
 /// The largest file of a job, and the largest result. A net of a billion parameters has 4 GB.
 pub(crate) const LARGEST: u64 = 8 << 30;
 
 /// The largest job. One with an archive of ten thousand files has 2 MB.
 pub(crate) const LARGEST_JOB: u64 = 64 << 20;
-
-/// Shards of one task. Those that take long are handed out one by one, and tiny ones together, so that the broker has fewer messages
-/// to store.
-pub(crate) const MOST_SHARDS: usize = 64;
 
 /// Shards to do, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

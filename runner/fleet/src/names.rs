@@ -18,15 +18,6 @@ pub(crate) const BUCKET: &str = "dc0";
 /// Chosen: longer than a weekend and a holiday.
 pub(crate) const KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// A worker that is silent for this long has lost its task. Chosen: far above a pause of the network, far below most shards' time.
-pub(crate) const ACK_WAIT: Duration = Duration::from_secs(30);
-
-/// Between two signals that a task is still worked on: two may be lost.
-pub(crate) const PROGRESS_EVERY: Duration = Duration::from_secs(10);
-
-/// How often a task is delivered before it counts as one that no worker can do. Chosen: kills and lost connections are rarer.
-pub(crate) const DELIVERIES: i64 = 4;
-
 /// How often workers say that they are there.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -39,7 +30,7 @@ pub(crate) const ALL_WORKERS: &str = "dc0.worker.*";
 /// The ends of steps.
 pub(crate) const ALL_ENDS: &str = "dc0.end.*";
 
-/// What the broker says of tasks that were delivered [`DELIVERIES`] times.
+/// What the broker says of tasks that were delivered [`DELIVERIES`](crate::pacing::DELIVERIES) times.
 pub(crate) const EXHAUSTED: &str = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.DC0_TASKS.*";
 
 /// The digits of a digest that make a name.

@@ -15,9 +15,7 @@ use crate::link::Link;
 use crate::message::{Sent, ShardHead};
 use crate::names::Channel;
 use crate::objects::{Artefacts, ObjectError};
-
-/// Threads that check results. Chosen: enough to keep a disk busy that takes some milliseconds to flush a file.
-pub(super) const THREADS: usize = 16;
+use crate::pacing::THREADS;
 
 /// Bytes of the results that are checked at a time, unless a single one has more.
 const MOST_BYTES: u64 = 64 << 20;

@@ -17,9 +17,7 @@ use dc0_steps::StepError;
 use dc0_steps::executor::Order;
 
 use crate::names::Channel;
-
-/// Shards that wait to be done again.
-const MOST_WAITING: usize = 2;
+use crate::pacing::MOST_WAITING;
 
 /// A shard that was counted.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stor
 
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
-use crate::names::{ACK_WAIT, BUCKET, Channel, DELIVERIES, KEPT, RESULTS, Route, TASKS};
+use crate::names::{BUCKET, Channel, KEPT, RESULTS, Route, TASKS};
+use crate::pacing::{ACK_WAIT, DELIVERIES};
 
 /// The oldest broker that may be used: earlier ones of 2.10 can lose a whole stream in a crash.
 const OLDEST: [u64; 3] = [2, 10, 23];
@@ -72,7 +73,7 @@ pub(super) fn make_route(link: &Link, route: &Route) -> Result<(), BrokerError> 
         description: Some("tasks of dc0 for workers of one kind".to_owned()),
         ack_policy: AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
-        max_deliver: DELIVERIES,
+        max_deliver: i64::from(DELIVERIES),
         max_ack_pending: -1,
         filter_subject: route.tasks(),
         ..Default::default()

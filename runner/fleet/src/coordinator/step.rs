@@ -18,30 +18,16 @@ use dc0_steps::executor::{FORMAT, Order, Task, Unaccepted};
 use dc0_steps::{FleetError, StepError};
 use futures_util::StreamExt as _;
 
-use super::checks::{Checked, THREADS, Unchecked, Verdict, check_all};
+use super::checks::{Checked, Unchecked, Verdict, check_all};
 use super::recheck::{Counted, Rechecked, Rechecker};
 use super::standing::Standing;
 use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
-use crate::message::{DeadLetter, Heartbeat, MOST_SHARDS, ResultHead, TaskMessage};
-use crate::names::{Channel, DELIVERIES, RESULTS, Route, TASKS, aside};
+use crate::message::{DeadLetter, Heartbeat, ResultHead, TaskMessage};
+use crate::names::{Channel, RESULTS, Route, TASKS, aside};
 use crate::objects::{self, Artefacts};
-
-/// Tasks at the broker at a time, so that neither it nor this process needs memory for all of a large step. More only for more lanes.
-const WINDOW: usize = 512;
-
-/// Tasks of one shard at the broker before the first result says how long one takes, if fewer lanes are there.
-const FIRST: usize = 16;
-
-/// Tasks that are published at a time. Between them the coordinator takes results, and the broker must store them within a request's limit.
-const PUBLISHED: usize = 64;
-
-/// Seconds that a task of several shards takes. Chosen: a hundred times what the broker needs for a task and its result.
-const TASK_SECS: f64 = 0.5;
-
-/// Results that are taken at a time besides the first, so that each has a thread that checks it; each has up to half a megabyte.
-const BATCH: usize = THREADS - 1;
+use crate::pacing::{self, BATCH, CHECK_EVERY, DELIVERIES, MOST_SHARDS, PUBLISHED};
 
 /// The longest wait for a result before the user's wishes are looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -52,14 +38,8 @@ const MOMENT: Duration = Duration::from_millis(20);
 /// The pause after the broker has failed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How often workers, lost tasks and the broker's files are looked at.
-const CHECK_EVERY: Duration = Duration::from_secs(2);
-
 /// Seconds after which the user learns that nobody is there to work.
 const LONELY: f64 = 5.0;
-
-/// A shard that takes this many times the mean is handed out again while others have nothing to do. Chosen.
-const STRAGGLES: f64 = 1.5;
 
 /// Seconds after which a task that no worker says it does is handed out again while some have nothing to do. Each time it takes as
 /// long again. Above the time after which a silent worker is gone.
@@ -341,20 +321,18 @@ impl<'a> Step<'a> {
         self.fleet.workers.present().into_iter().map(|(heartbeat, _)| heartbeat).filter(is_own).collect()
     }
 
+    /// The mean seconds of a shard; none before the first result.
+    fn mean_secs(&self) -> Option<f64> {
+        (self.secs.1 > 0).then(|| self.secs.0 / f64::from(self.secs.1))
+    }
+
     /// Hands out shards up to the window, or as many as are published at a time.
     fn hand_out(&mut self) -> Result<(), Trouble> {
         self.has_more = false;
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let (size, window) = if self.secs.1 == 0 {
-            (1, FIRST.max(2 * self.lanes))
-        } else {
-            let mean = (self.secs.0 / f64::from(self.secs.1)).max(1e-6);
-            // Near the end tasks are smaller, so that the lanes end at the same time.
-            let share = self.waiting.len() / (2 * self.lanes.max(1));
-            (((TASK_SECS / mean) as usize).min(share).clamp(1, MOST_SHARDS), WINDOW.max(2 * self.lanes))
-        };
+        let (size, window) = pacing::tasks(self.mean_secs(), self.waiting.len(), self.lanes);
         let room = (size * window).saturating_sub(self.issued.len());
         self.has_more = room.min(self.waiting.len()) > size * PUBLISHED;
         let next: Vec<u32> = self.waiting.iter().copied().take(room.min(size * PUBLISHED)).collect();
@@ -716,11 +694,11 @@ impl<'a> Step<'a> {
         {
             return Ok((Vec::new(), idle));
         }
-        let mean = (self.secs.1 > 0).then(|| self.secs.0 / f64::from(self.secs.1));
+        let mean = self.mean_secs();
         let secs = |watch: &Stopwatch| watch.elapsed().as_secs_f64();
         let is_overdue = |(index, issued): (&u32, &Issued)| {
             let is_late = match issued.begun.as_ref().filter(|_| running.contains(id(issued).as_str())) {
-                Some(begun) => issued.copies == 1 && is_behind(secs(begun), mean, issued.size),
+                Some(begun) => issued.copies == 1 && pacing::is_behind(secs(begun), mean, issued.size),
                 None => secs(&issued.at) > LOST * f64::from(issued.copies),
             };
             is_late.then_some((*index, issued.size))
@@ -773,24 +751,5 @@ impl<'a> Step<'a> {
             // The broker deletes it by itself after some days.
             log::info!("left at the broker: {error}");
         }
-    }
-}
-
-/// Whether a task of so many shards takes much longer than they do on average, after the seconds since a worker was seen to do it. Workers are looked
-/// at from time to time only, so nothing is late before the next look.
-fn is_behind(secs: f64, mean: Option<f64>, shards: u32) -> bool {
-    mean.is_some_and(|mean| secs > (STRAGGLES * mean * f64::from(shards)).max(CHECK_EVERY.as_secs_f64()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_behind;
-
-    #[test]
-    fn a_task_is_behind_after_one_and_a_half_times_the_mean_of_its_shards() {
-        assert!(!is_behind(1e6, None, 1), "nothing is known before the first result");
-        assert!(is_behind(91.0, Some(60.0), 1) && !is_behind(89.0, Some(60.0), 1));
-        assert!(is_behind(121.0, Some(10.0), 8) && !is_behind(119.0, Some(10.0), 8));
-        assert!(!is_behind(1.9, Some(0.001), 64), "workers are not looked at so often");
     }
 }

@@ -22,7 +22,8 @@ use super::{Running, Worker};
 use crate::error::BrokerError;
 use crate::link::Cause;
 use crate::message::{Batch, DeadLetter, TaskMessage};
-use crate::names::{Channel, DELIVERIES, PROGRESS_EVERY};
+use crate::names::Channel;
+use crate::pacing::{DELIVERIES, PROGRESS_EVERY};
 
 /// The pause after the broker has failed.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -259,12 +260,12 @@ impl<'a> WorkerLane<'a> {
     ) {
         self.failures += 1;
         self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
-        let deliveries = message.info().map_or(DELIVERIES, |info| info.delivered);
+        let deliveries = message.info().map_or(i64::from(DELIVERIES), |info| info.delivered);
         self.worker.console.note(&format!(
             "warning: shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}"
         ));
         log::warn!("shard {index} failed: {cause}");
-        let is_last = deliveries >= DELIVERIES;
+        let is_last = deliveries >= i64::from(DELIVERIES);
         let mut reported = Ok(());
         if is_last || file.is_some() {
             let file = file.filter(|_| !is_last);
