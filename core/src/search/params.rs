@@ -60,9 +60,9 @@ params! {
     pub struct FpuParams {
         /// How it is computed.
         kind: Fpu = Fpu::Reduction;
-        /// The value, or the size of the reduction; a larger reduction searches deeper and less wide. The default is Leela
-        /// Chess Zero's.
-        value: f64 = 0.33, in -1.0..=1.0;
+        /// The value, or the size of the reduction; a larger reduction searches deeper and less wide. 0 is the parent's value;
+        /// Leela Chess Zero has 0.33, KataGo 0.2.
+        value: f64 = 0.0, in -1.0..=1.0;
     }
 }
 
