@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use dc0_fleet::pacing::{self, BATCH, MOST_WAITING, PUBLISHED};
+
 use super::events::Issue;
 use super::server::Server;
-use dc0_fleet::pacing::{self, BATCH, MOST_WAITING, PUBLISHED};
 
 /// Shards that are handed out together.
 #[derive(Debug, Clone, Copy)]

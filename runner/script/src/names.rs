@@ -180,8 +180,10 @@ impl Names {
     pub fn missing_property(&self, name: &str) -> String {
         let rows = self.declaration.rows();
         let paths = rows.iter().flat_map(|row| row.path.split('.'));
-        let others = || self.members.get().into_iter().flatten().map(String::as_str);
-        let near = nearest(name, paths).or_else(|| nearest(name, others().filter(|other| *other != name)));
+        let others = self.members.get().into_iter().flatten().map(String::as_str);
+        // A map may lack a name that others have; that name is no hint.
+        let is_other = |other: &&str| *other != name;
+        let near = nearest(name, paths.filter(is_other)).or_else(|| nearest(name, others.filter(is_other)));
         format!("there is no `{name}` in this map{}", did_you_mean(near))
     }
 

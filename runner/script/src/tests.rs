@@ -274,6 +274,12 @@ fn parameters_are_declared_once_and_misspelt_ones_are_named() {
     assert!(message.contains("params: is called a second time"), "{message}");
     let (message, _) = run_with(&[], "let p = params(#{ games: 1 }); p.gmaes").expect_err("misspelt");
     assert!(message.contains("there is no `gmaes` in this map; did you mean `games`?"), "{message}");
+    let (message, _) =
+        run_with(&[], "let p = params(#{ games: 1 }); let other = #{}; other.games").expect_err("elsewhere");
+    assert!(
+        message.contains("there is no `games` in this map") && !message.contains("`games`?"),
+        "{message}"
+    );
 }
 
 /// A folder with a script folder in it, a module inside and a secret outside.
