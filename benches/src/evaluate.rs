@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::rng::{Purpose, Seed};
@@ -187,8 +187,9 @@ impl<'a> Bench<'a> {
 }
 
 pub(crate) fn run(options: &Options) {
-    let prepared = runtime::prepare(Allocator::KeepPages);
-    println!("{}; allocator keeps pages: {}", runtime::versions(), prepared.keeps_pages);
+    let keeps_pages = runtime::keep_pages();
+    let versions = runtime::versions().unwrap_or_else(|error| panic!("{error}"));
+    println!("{versions}; allocator keeps pages: {keeps_pages}");
     let bench = Bench::new(options);
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());

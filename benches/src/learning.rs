@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dc0_core::board::Tablebase;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_runs::net::{named, shipped_residual};
 
@@ -76,7 +76,7 @@ impl Figures {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let _prepared = runtime::prepare(Allocator::KeepPages);
+    runtime::keep_pages();
     let (net, name) = match &options.net {
         Some(name) => (named(name)?.net, name.as_str()),
         None => (shipped_residual()?.net, "the small residual net in the program"),
@@ -97,7 +97,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 fn evaluator(net: &Checkpoint) -> Result<TorchEvaluator, Box<dyn Error>> {
-    runtime::set_threads(1);
     let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
     Ok(TorchEvaluator::new(&net.spec, &net.weights, options)?)
 }

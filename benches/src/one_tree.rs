@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dc0_core::board::{Game, Rules};
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{NetworkSpec, TowerSpec, Weights, initial_weights};
 use dc0_core::rng::Seed;
@@ -47,7 +47,7 @@ struct Sums {
 }
 
 pub(crate) fn run(options: &Options) {
-    let _prepared = runtime::prepare(Allocator::KeepPages);
+    runtime::keep_pages();
     let tower = TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
@@ -70,7 +70,6 @@ pub(crate) fn run(options: &Options) {
 }
 
 fn work(shared: &SharedSearch, (spec, weights): (&NetworkSpec, &Weights), sums: &Sums) {
-    runtime::set_threads(1);
     let inner = TorchEvaluator::new(spec, weights, TorchOptions::default()).expect("a CPU evaluator");
     let mut timed = Timed { inner, nanos: &sums.nanos, rows: &sums.rows, batches: &sums.batches };
     shared.work(&mut timed).expect("random weights are finite");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dc0_core::event::Silent;
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
 use dc0_core::rng::Seed;
@@ -43,7 +43,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) {
-    let _prepared = runtime::prepare(Allocator::KeepPages);
+    runtime::keep_pages();
     let spec = NetworkSpec {
         tower: TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() },
         value_head: ValueHeadSpec::default(),
@@ -60,7 +60,6 @@ pub(crate) fn run(options: &Options) {
     };
     let [nanos, rows, batches] = [(); 3].map(|()| -> &'static AtomicU64 { Box::leak(Box::default()) });
     let make = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        runtime::set_threads(1);
         let inner = TorchEvaluator::new(&spec, &weights, TorchOptions::default()).expect("a CPU evaluator");
         Ok(Box::new(Timed { inner, nanos, rows, batches }))
     };

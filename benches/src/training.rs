@@ -8,7 +8,7 @@ use clap::Args;
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::TorchOptions;
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_core::network::{NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::params::{Schedule, Value};
 use dc0_core::rng::Seed;
@@ -52,7 +52,7 @@ pub(crate) struct Options {
 const SEED: Seed = Seed { run: 1, step: 0 };
 
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let _prepared = runtime::prepare(Allocator::KeepPages);
+    runtime::keep_pages();
     runtime::set_threads(options.threads);
     let (kind, blocks) = if options.nnue { (Tower::Nnue, 0) } else { (Tower::SeResnet, options.blocks) };
     let tower = TowerSpec { kind, blocks, filters: options.filters, ..TowerSpec::default() };

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("expected a weights file (.safetensors) and a number of games".into());
     };
     let (path, games) = (Path::new(net), games.parse()?);
-    runtime::prepare(runtime::Allocator::KeepPages);
+    runtime::keep_pages();
     let net = Checkpoint::load(path)?.checkpoint;
     let integers = NnueNet::new(&net.spec, &net.weights).ok().map(Arc::new);
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {

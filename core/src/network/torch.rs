@@ -12,6 +12,7 @@ mod model;
 pub mod runtime;
 mod transfer;
 
+use dc0_libtorch::LoadError;
 pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use forward_pass::{ForwardPass, LayerOutput, forward_pass};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
@@ -27,6 +28,9 @@ use super::TensorProblems;
 /// A net could not be put on a device.
 #[derive(Debug, Error)]
 pub enum TorchError {
+    /// libtorch cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// The weights do not match the spec.
     #[error("cannot build the net: {0}")]
     Weights(#[from] TensorProblems),

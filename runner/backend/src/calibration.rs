@@ -74,8 +74,15 @@ pub(super) fn faster(work: &Workload, precision: Precision, onnxruntime: Option<
             return Backend::Torch;
         }
     };
+    let torch = match runtime::versions() {
+        Ok(versions) => versions,
+        Err(cause) => {
+            log::warn!("using ONNX Runtime: {cause}");
+            return Backend::Onnx;
+        }
+    };
     let onnx = format!("ONNX Runtime {}", library.version());
-    let key = format!("{}; {}; {}; {onnx}; {work}", processor(), runtime::versions(), precision.name());
+    let key = format!("{}; {torch}; {}; {onnx}; {work}", processor(), precision.name());
     let file = cache_file();
     let mut known = file.as_deref().map(read).unwrap_or_default();
     if let Some(speeds) = known.get(&key) {

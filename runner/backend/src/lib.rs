@@ -12,7 +12,7 @@ use dc0_core::alphabeta::QuiescentNnue;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
+use dc0_core::network::torch::runtime::{self, DeviceError, LoadError, parse_devices};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, Tower};
 use thiserror::Error;
@@ -36,6 +36,9 @@ pub enum BackendError {
     /// The device is unknown or missing.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// libtorch cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// The library of ONNX Runtime cannot be used.
     #[error(transparent)]
     OnnxRuntime(#[from] OnnxRuntimeError),
@@ -84,13 +87,16 @@ pub struct Choice {
 impl BackendRequest<'_> {
     /// Resolves `auto`: to the backend that is faster at `work`, or to libtorch if there is nothing to measure.
     pub fn resolve(self, work: Option<&Workload>) -> Result<Choice, BackendError> {
-        let devices = parse_devices(self.device)?;
+        let is_nnue = work.is_some_and(|work| work.spec.tower.kind == Tower::Nnue);
+        // The integers of such a net are computed on the CPU, and need no libtorch that knows of devices.
+        let device = if is_nnue && self.device == "auto" { "cpu" } else { self.device };
+        let devices = parse_devices(device)?;
         let is_cpu = devices == [Device::Cpu];
         let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
         let torch = self.precision.resolved(devices[0]);
         let has_choice = is_cpu && matches!(self.precision, Precision::Auto | Precision::F32);
         let backend = match (self.backend, work) {
-            (Backend::Auto, Some(work)) if has_choice && work.spec.tower.kind != Tower::Nnue => {
+            (Backend::Auto, Some(work)) if has_choice && !is_nnue => {
                 calibration::faster(work, torch, self.onnxruntime)
             }
             (Backend::Auto, _) => Backend::Torch,
@@ -183,12 +189,12 @@ impl Evaluators {
     }
 
     /// Versions of the libraries that evaluate and train nets, as [`Choice::libraries`] has them.
-    pub fn libraries(&self) -> String {
-        let torch = runtime::versions();
-        match &self.engine {
+    pub fn libraries(&self) -> Result<String, LoadError> {
+        let torch = runtime::versions()?;
+        Ok(match &self.engine {
             Engine::Torch { .. } => torch,
             Engine::Onnx(library) => format!("{torch}, ONNX Runtime {}", library.version()),
-        }
+        })
     }
 
     /// The backend and its version, for the log: rounding depends on it.
@@ -254,7 +260,7 @@ fn boxed<T: Evaluator + 'static>(
 impl Choice {
     /// Versions of the libraries that evaluate and train nets: rounding depends on them.
     pub fn libraries(&self, onnxruntime: Option<&Path>) -> Result<String, BackendError> {
-        let torch = runtime::versions();
+        let torch = runtime::versions()?;
         match self.backend {
             Backend::Onnx => {
                 Ok(format!("{torch}, ONNX Runtime {}", onnxruntime::load(onnxruntime)?.version()))

@@ -9,7 +9,7 @@ use std::io::{BufRead, ErrorKind, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::runtime;
 use dc0_process::command::{Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
@@ -20,6 +20,9 @@ use command_line::Task;
 
 /// The whole program: reads the command line and runs the script or command.
 pub fn main() -> ExitCode {
+    // Before anything is read, and before the first thread.
+    openmp::let_waiting_threads_sleep();
+    let keeps_pages = runtime::keep_pages();
     let refused = |problem| fail(&Console::new(), &Failure::new(Exit::BadInput, problem)).into();
     if let Err(problem) = utf8::check_arguments(std::env::args_os()) {
         return refused(problem);
@@ -28,16 +31,10 @@ pub fn main() -> ExitCode {
     if let Err(problem) = utf8::check_working_folder() {
         return refused(problem);
     }
-    // Setting this restarts the program. Commands whose threads never wait for each other, such as the UCI engine, skip it.
-    if !matches!(task, Task::Command(entry, _) if !entry.sleeping_threads) {
-        openmp::let_waiting_threads_sleep();
-    }
-    // Before the first thread and the first net.
-    let prepared = runtime::prepare(Allocator::KeepPages);
     if let Some(path) = std::env::var_os("DC0_DUCKDB").filter(|path| !path.is_empty()) {
         dc0_analysis::use_duckdb(path.into());
     }
-    let program = Program { console: Arc::new(Console::new()), prepared };
+    let program = Program { console: Arc::new(Console::new()), keeps_pages };
     let result = match &task {
         Task::Command(entry, matches) => (entry.run)(matches, &program),
         Task::Script(args) => run_script(args, &program),

@@ -41,7 +41,6 @@ pub use query::QueryParams;
 impl Command for AnalysisArgs {
     const NAME: &'static str = "analysis";
     const ABOUT: &'static str = "Analyse many positions at once for another program: queries and answers are JSON lines on stdin and stdout";
-    const SLEEPING_THREADS: bool = false;
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         Ok(run(self, program)?)

@@ -66,7 +66,6 @@ impl Fault for StartError {
 impl Command for PlayArgs {
     const NAME: &'static str = "play";
     const ABOUT: &'static str = "Play against a net in the terminal";
-    const SLEEPING_THREADS: bool = false;
 
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
         let (setup, player) = set_up(self)?;

@@ -57,7 +57,6 @@ pub enum BenchError {
 impl Command for UciArgs {
     const NAME: &'static str = "uci";
     const ABOUT: &'static str = "Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe";
-    const SLEEPING_THREADS: bool = false;
 
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
         let settings = settings(self)?;

@@ -33,7 +33,7 @@ impl Platform {
         Self {
             dc0: env!("CARGO_PKG_VERSION"),
             program: PROGRAM.get_or_init(digest).clone(),
-            libraries: runtime::versions(),
+            libraries: runtime::versions().unwrap_or_else(|cause| cause.to_string()),
             processor: processor(),
         }
     }

@@ -29,7 +29,6 @@ pub struct FleetArgs {
 impl Command for FleetArgs {
     const NAME: &'static str = "fleet";
     const ABOUT: &'static str = "Show the workers behind a NATS broker, and what waits there";
-    const SLEEPING_THREADS: bool = false;
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         program.start(LevelFilter::Warn)?;

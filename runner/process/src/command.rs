@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use clap::{ArgMatches, Args};
-use dc0_core::network::torch::runtime::Prepared;
 use log::LevelFilter;
 
 use crate::console::Console;
@@ -42,10 +41,6 @@ pub trait Command: Args {
     /// What it does, as one line of `--help`.
     const ABOUT: &'static str;
 
-    /// Whether libtorch's threads sleep while they wait for each other. The program re-executes itself for that, so commands that
-    /// must start quickly, or compute with one thread, turn it off.
-    const SLEEPING_THREADS: bool = true;
-
     /// Runs the command. A failure is shown to the user as an error.
     fn run(&self, program: &Program) -> Result<Exit, Failure>;
 }
@@ -55,8 +50,8 @@ pub trait Command: Args {
 pub struct Program {
     /// The terminal.
     pub console: Arc<Console>,
-    /// Settings of libtorch that were made before the first thread and the first net.
-    pub prepared: Prepared,
+    /// Whether the allocator keeps the pages that nets free, for their next batch.
+    pub keeps_pages: bool,
 }
 
 impl Program {
@@ -89,8 +84,6 @@ pub struct Process {
 pub struct Entry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Whether libtorch's threads sleep while they wait.
-    pub sleeping_threads: bool,
     /// Its part of the command line.
     pub arguments: fn() -> clap::Command,
     /// Reads its arguments and runs it.
@@ -101,7 +94,6 @@ pub struct Entry {
 pub const fn entry<C: Command>() -> Entry {
     Entry {
         name: C::NAME,
-        sleeping_threads: C::SLEEPING_THREADS,
         arguments: || C::augment_args(clap::Command::new(C::NAME)).about(C::ABOUT),
         run: |matches, program| match C::from_arg_matches(matches) {
             Ok(command) => command.run(program),

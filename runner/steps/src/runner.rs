@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dc0_core::network::torch::{Precision, runtime};
+use dc0_core::network::torch::Precision;
 use dc0_core::params::Value;
 
 use super::context::StepContext;
@@ -276,7 +276,7 @@ impl Runner {
             let path = run.folder().log();
             self.log_file.attach(&path).map_err(RunError::io("open", &path))?;
         }
-        log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
+        log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), run.record().environment.libraries);
         let open = self.open_with(run, device.as_deref(), lease)?;
         let (record, folder) = (open.run.record().clone(), open.name.to_string());
         open.print(&lines::opened(&folder, &record, &open.context, open.run.finished_steps()));

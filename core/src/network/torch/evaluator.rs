@@ -77,6 +77,12 @@ impl TorchEvaluator {
     /// Puts a copy of a net on its device; the weights must match the spec exactly.
     pub fn new(spec: &NetworkSpec, weights: &Weights, options: TorchOptions) -> Result<Self, TorchError> {
         check_against(weights, &layout(spec))?;
+        if options.device == Device::Cpu {
+            dc0_libtorch::load()?;
+            runtime::set_threads(options.threads);
+        } else {
+            runtime::load()?;
+        }
         let _no_grad = tch::no_grad_guard();
         let library = |source| TorchError::Library { doing: "putting a net on its device", source };
         let (encoding, kind) = (spec.input(), options.precision.kind(options.device));

@@ -1,7 +1,9 @@
-//! Process-wide settings for libtorch: the allocator, the CUDA library, threads and devices.
+//! Process-wide settings for libtorch: loading it, the allocator, the CUDA library, threads and devices.
 
 use std::ffi::CString;
+use std::sync::OnceLock;
 
+pub use dc0_libtorch::LoadError;
 use tch::{Cuda, Device};
 use thiserror::Error;
 
@@ -20,35 +22,25 @@ pub enum CudaStatus {
     },
 }
 
-/// The result of [`prepare`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
-    /// Whether the allocator now keeps pages that activations have freed.
-    pub keeps_pages: bool,
-    /// Whether nets can run on CUDA devices.
-    pub cuda: CudaStatus,
+/// Loads libtorch, unless it is loaded already, and with it the CUDA library if there is one; says whether CUDA works. Programs whose nets
+/// are all of the kind `nnue` never need it.
+pub fn load() -> Result<&'static CudaStatus, LoadError> {
+    static CUDA: OnceLock<CudaStatus> = OnceLock::new();
+    dc0_libtorch::load()?;
+    Ok(CUDA.get_or_init(load_cuda))
 }
 
-/// How to set up the C library's allocator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allocator {
-    /// Keep freed pages for the next batch; memory use stays at its peak.
-    KeepPages,
-    /// Leave it unchanged.
-    Untouched,
+/// Whether libtorch is loaded.
+pub fn is_loaded() -> bool {
+    dc0_libtorch::is_loaded()
 }
 
-/// Sets the process up for nets. Call it once, before creating the first net.
-pub fn prepare(allocator: Allocator) -> Prepared {
-    let keeps_pages = allocator == Allocator::KeepPages && keep_pages();
-    Prepared { keeps_pages, cuda: load_cuda() }
-}
-
-/// Raises glibc's thresholds. Otherwise every activation is mapped, faulted in page by page and unmapped, which slows a small
-/// net by a factor of up to three.
+/// Lets the allocator keep freed pages for the next batch, so that memory use stays at its peak, and says whether it does; call it
+/// before the first thread. Otherwise every activation is mapped, faulted in page by page and unmapped, which slows a small net by a
+/// factor of up to three. It raises glibc's thresholds.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "the allocator's settings have no safe interface")]
-fn keep_pages() -> bool {
+pub fn keep_pages() -> bool {
     // The largest mmap threshold that glibc accepts on 64-bit systems.
     const MMAP_THRESHOLD_BYTES: i32 = 32 << 20;
     const TRIM_THRESHOLD_BYTES: i32 = 2_000_000_000;
@@ -57,8 +49,9 @@ fn keep_pages() -> bool {
     set(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES) && set(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
 }
 
+/// The allocators of other systems are left as they are.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn keep_pages() -> bool {
+pub fn keep_pages() -> bool {
     false
 }
 
@@ -78,14 +71,19 @@ fn load_cuda() -> CudaStatus {
     }
 }
 
+/// Whether the driver of CUDA is installed. Without it there is no CUDA device, whatever libtorch could do.
+fn has_driver() -> bool {
+    open_library("libcuda.so.1").is_ok()
+}
+
 /// Loads a library from the loader's search path: next to libtorch's other libraries by the program's run path, then
 /// system-wide.
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "loading a library has no safe interface")]
 fn open_library(name: &str) -> Result<(), String> {
     let name = CString::new(name).expect("the name has no zero byte");
-    // SAFETY: the name is a C string. The library's initialisers are libtorch's own, run once by the thread that calls
-    // `prepare`, and the handle is never closed.
+    // SAFETY: the name is a C string. The library's initialisers are libtorch's own or those of CUDA's driver, and the handle is
+    // never closed.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
     if handle.is_null() { Err(loader_error()) } else { Ok(()) }
 }
@@ -130,11 +128,12 @@ pub fn cpu_has_bf16() -> bool {
     false
 }
 
-/// The versions and hardware that nets run on, for a run's record: they can change rounding.
-pub fn versions() -> String {
+/// The versions and hardware that nets run on, for a run's record: they can change rounding. Loads libtorch.
+pub fn versions() -> Result<String, LoadError> {
+    load()?;
     let mkldnn = if tch::utils::has_mkldnn() { "with" } else { "without" };
     let bf16 = if cpu_has_bf16() { "with" } else { "without" };
-    format!("libtorch 2.11.0 {mkldnn} oneDNN, CPU {bf16} bf16, {} CUDA devices", Cuda::device_count())
+    Ok(format!("libtorch 2.11.0 {mkldnn} oneDNN, CPU {bf16} bf16, {} CUDA devices", Cuda::device_count()))
 }
 
 /// A device that cannot be used.
@@ -166,11 +165,15 @@ pub enum DeviceError {
         /// The number of CUDA devices found.
         found: i64,
     },
+    /// libtorch, which knows the devices, cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
 /// Parses one or more devices, separated by commas and each as for [`parse_device`], or `cuda:all`.
 pub fn parse_devices(text: &str) -> Result<Vec<Device>, DeviceError> {
     if text == "cuda:all" {
+        load()?;
         let devices: Vec<Device> = (0..Cuda::device_count() as usize).map(Device::Cuda).collect();
         return if devices.is_empty() { Err(unavailable(text)) } else { Ok(devices) };
     }
@@ -179,10 +182,14 @@ pub fn parse_devices(text: &str) -> Result<Vec<Device>, DeviceError> {
     if is_mixed { Err(DeviceError::Mixed { text: text.to_owned() }) } else { Ok(devices) }
 }
 
-/// Parses a device: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first), `cuda:N` or `mps`.
+/// Parses a device: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first), `cuda:N` or `mps`. Loads
+/// libtorch, except for `cpu`, and for `auto` on a machine without the driver of CUDA.
 pub fn parse_device(text: &str) -> Result<Device, DeviceError> {
+    if text == "cpu" || text == "auto" && !has_driver() {
+        return Ok(Device::Cpu);
+    }
+    load()?;
     let number = match text {
-        "cpu" => return Ok(Device::Cpu),
         "auto" => return Ok(Device::cuda_if_available()),
         "mps" => {
             let usable = tch::utils::has_mps();

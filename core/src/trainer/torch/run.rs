@@ -12,7 +12,7 @@ use super::state::{AverageState, OptimizerState, State};
 use super::update::{Learner, Measured, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
-use crate::network::torch::{BatchNorm, Net, runtime};
+use crate::network::torch::{BatchNorm, Net, TorchError, runtime};
 use crate::trainer::{AverageKind, OptimizerStart};
 
 /// Trains a net, from the stored state if there is one.
@@ -20,6 +20,7 @@ use crate::trainer::{AverageKind, OptimizerStart};
 /// On a CPU, a training that was stopped and resumed gives the same bytes. Progress is reported in `updates`.
 pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
     check(&job)?;
+    runtime::load().map_err(TorchError::from)?;
     runtime::set_threads(update_threads(&job));
     let identity = identity(&job);
     let mut run = match State::load(job.state_path, &identity)? {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dc0_analysis::duckdb_version;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::runtime::{self, CudaStatus, Prepared};
+use dc0_core::network::torch::runtime::{self, CudaStatus};
 use dc0_core::network::torch::{Device, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
@@ -59,22 +59,19 @@ impl Command for DoctorArgs {
     const ABOUT: &'static str = "Check what this machine offers and whether experiments can run here";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        Ok(examine(self, &program.prepared, &program.console))
+        Ok(examine(self, program.keeps_pages, &program.console))
     }
 }
 
-fn examine(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
+fn examine(args: &DoctorArgs, keeps_pages: bool, console: &Console) -> Exit {
     let findings = [
         good("dc0", env!("CARGO_PKG_VERSION")),
-        good("libraries", runtime::versions()),
+        judged("libraries", runtime::versions().map_err(|cause| cause.to_string())),
         judged("a game on cpu", try_game(&on_torch(Device::Cpu))),
-        cuda(prepared),
+        cuda(),
         onnx_runtime(args.onnxruntime.as_deref()),
         sql(),
-        good(
-            "allocator",
-            if prepared.keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" },
-        ),
+        good("allocator", if keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" }),
         good("cores", cores().to_string()),
         good(
             "memory",
@@ -93,13 +90,14 @@ fn examine(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
 }
 
 /// A machine without CUDA is good; one whose CUDA device cannot play is not.
-fn cuda(prepared: &Prepared) -> Finding {
-    match &prepared.cuda {
-        CudaStatus::On { devices } => {
+fn cuda() -> Finding {
+    match runtime::load() {
+        Ok(CudaStatus::On { devices }) => {
             let played = try_game(&on_torch(Device::Cuda(0)));
             judged("CUDA", played.map(|played| format!("{devices} devices; a game on cuda:0 {played}")))
         }
-        CudaStatus::Off { reason } => good("CUDA", format!("off, nets run on the CPU: {reason}")),
+        Ok(CudaStatus::Off { reason }) => good("CUDA", format!("off, nets run on the CPU: {reason}")),
+        Err(_) => good("CUDA", "unknown without libtorch".to_owned()),
     }
 }
 

@@ -92,7 +92,6 @@ impl Fault for SqlError {
 impl Command for SqlArgs {
     const NAME: &'static str = "sql";
     const ABOUT: &'static str = "Query the tables of runs with SQL";
-    const SLEEPING_THREADS: bool = false;
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let named = |error: SqlError| {

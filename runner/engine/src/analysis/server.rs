@@ -4,7 +4,6 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::thread;
 
-use dc0_core::network::torch::runtime;
 use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_process::exit::Exit;
 
@@ -41,7 +40,6 @@ pub(super) fn serve(
         let (queue, output, make) = (Arc::clone(queue), output.clone(), Arc::clone(&make));
         thread::spawn(move || {
             let leaving = Leaving(&queue);
-            runtime::set_threads(1);
             let lane = Lane { queue: &queue, output: &output, rows, fit };
             if let Err(error) = make().and_then(|evaluator| lane.work(evaluator)) {
                 queue.end(End::Failed(error.into()));

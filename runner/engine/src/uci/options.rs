@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::board::{Tablebase, TablebaseError};
+use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::Precision;
 use dc0_core::param_enum;
@@ -311,10 +312,11 @@ impl Settings {
     /// The defaults: the net in the program, on what this machine has.
     pub fn new(onnxruntime: Option<PathBuf>) -> Result<Self, SettingsError> {
         let (backend, device) = (Backend::Auto, "auto".to_owned());
-        let evaluators = evaluators(backend, &device, onnxruntime.as_deref())?;
+        let net = shipped()?.net;
+        let evaluators = evaluators(backend, &device, &net, onnxruntime.as_deref())?;
         Ok(Self {
             mode: SearchMode::Dc0,
-            net: Arc::new(shipped()?.net),
+            net: Arc::new(net),
             evaluators,
             search: tuned::search(),
             selectivity: SelectivityParams::default(),
@@ -437,6 +439,10 @@ impl Settings {
                 self.net_fit = ScoreFit::of_net(&net)?;
                 // The same net keeps its threads and the tree.
                 if *self.net != net {
+                    if is_nnue(&net) != is_nnue(&self.net) {
+                        self.evaluators =
+                            evaluators(self.backend, &self.device, &net, self.onnxruntime.as_deref())?;
+                    }
                     self.net = Arc::new(net);
                 }
             }
@@ -449,12 +455,12 @@ impl Settings {
             "Backend" if value == self.backend.name() => {}
             "Backend" => {
                 let backend = Backend::from_name(value).unwrap_or(self.backend);
-                self.evaluators = evaluators(backend, &self.device, self.onnxruntime.as_deref())?;
+                self.evaluators = evaluators(backend, &self.device, &self.net, self.onnxruntime.as_deref())?;
                 self.backend = backend;
             }
             "Device" if value == self.device => {}
             "Device" => {
-                self.evaluators = evaluators(self.backend, value, self.onnxruntime.as_deref())?;
+                self.evaluators = evaluators(self.backend, value, &self.net, self.onnxruntime.as_deref())?;
                 value.clone_into(&mut self.device);
             }
             "Hash" => self.hash = number() as u32,
@@ -535,7 +541,7 @@ impl Settings {
 
     /// The same settings on the CPU with libtorch, which runs every net.
     pub(super) fn on_cpu(&self) -> Result<Self, SettingsError> {
-        let evaluators = evaluators(Backend::Torch, "cpu", None)?;
+        let evaluators = evaluators(Backend::Torch, "cpu", &self.net, None)?;
         Ok(Self { evaluators, backend: Backend::Torch, device: "cpu".to_owned(), ..self.clone() })
     }
 }
@@ -546,13 +552,21 @@ fn log(file: &str) -> Result<Option<Log>, SettingsError> {
     opened.map_err(|cause| SettingsError::Log { file: file.to_owned(), cause })
 }
 
+/// What evaluates a net if the backend `auto` is libtorch.
 fn evaluators(
     backend: Backend,
     device: &str,
+    net: &Checkpoint,
     onnxruntime: Option<&Path>,
 ) -> Result<Arc<Evaluators>, SettingsError> {
+    // Such a net is computed on the CPU, so nothing need be known of other devices.
+    let device = if is_nnue(net) && device == "auto" { "cpu" } else { device };
     let choice = request(backend, device, onnxruntime).resolve(None)?;
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
+}
+
+fn is_nnue(net: &Checkpoint) -> bool {
+    net.spec.tower.kind == Tower::Nnue
 }
 
 fn request<'a>(backend: Backend, device: &'a str, onnxruntime: Option<&'a Path>) -> BackendRequest<'a> {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use dc0_core::board::Game;
-use dc0_core::network::torch::{Device, runtime};
+use dc0_core::network::torch::Device;
 use dc0_core::network::{Batch, Divided, Evaluations, Evaluator, EvaluatorError};
 
 use super::hash_cache::HashCache;
@@ -48,7 +48,6 @@ impl Pool {
         let start = |_| {
             let (net, evaluators, cache) = (Arc::clone(&net), Arc::clone(&evaluators), cache.clone());
             let make_one = move || {
-                runtime::set_threads(1);
                 let mut evaluator = evaluators.make(&net)?;
                 warm_up(evaluator.as_mut(), rows)?;
                 Ok(evaluator)

@@ -8,7 +8,8 @@ use dc0_backend::{Backend, Evaluators};
 use dc0_core::durable;
 use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::Precision;
+use dc0_core::network::torch::runtime::LoadError;
+use dc0_core::network::torch::{Precision, TorchError};
 use dc0_core::params::{Params, Value};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
@@ -192,7 +193,7 @@ impl Described<Job> {
         workspace: &StepWorkspace,
         (evaluators, is_mixed): (&Evaluators, bool),
         provenance: Provenance,
-    ) -> Self {
+    ) -> Result<Self, StepError> {
         let of = Job {
             format: FORMAT,
             kind: kind.to_owned(),
@@ -200,12 +201,12 @@ impl Described<Job> {
             step: workspace.identity.digits().to_owned(),
             run_seed: workspace.seed.run,
             params: params.to_value(),
-            evaluation: Evaluation::new(evaluators, is_exact(nets), is_mixed),
+            evaluation: Evaluation::new(evaluators, is_exact(nets), is_mixed).map_err(TorchError::from)?,
             players: Vec::new(),
             files: Vec::new(),
             provenance,
         };
-        Self { of, sources: Sources::new() }
+        Ok(Self { of, sources: Sources::new() })
     }
 
     /// Adds a player with a net of the run.
@@ -254,17 +255,17 @@ pub(crate) fn is_exact(nets: &[&Checkpoint]) -> bool {
 }
 
 impl Evaluation {
-    fn new(evaluators: &Evaluators, is_exact: bool, is_mixed: bool) -> Self {
+    fn new(evaluators: &Evaluators, is_exact: bool, is_mixed: bool) -> Result<Self, LoadError> {
         let may_differ = is_exact || is_mixed;
         let device = evaluators.device_names().into_iter().next().unwrap_or_default();
-        Self {
+        Ok(Self {
             device: device_kind(&device).to_owned(),
-            libraries: if may_differ { String::new() } else { evaluators.libraries() },
+            libraries: if may_differ { String::new() } else { evaluators.libraries()? },
             backend: evaluators.backend().name().to_owned(),
             precision: evaluators.precision().name().to_owned(),
             pad_to: evaluators.pad_to(),
             is_exact,
-        }
+        })
     }
 
     /// The backend; `None` if it is unknown or not a resolved one.

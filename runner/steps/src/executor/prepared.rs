@@ -169,9 +169,12 @@ impl PreparedJob {
         let seed = job.seed().ok_or_else(|| JobError::part("step", "expected 64 hex digits"))?;
         let choice = choice(job, host.device)?;
         let evaluators = Evaluators::new(&choice, host.onnxruntime)?;
-        let (expected, found) = (&job.evaluation.libraries, evaluators.libraries());
-        if !expected.is_empty() && *expected != found {
-            return Err(JobError::Libraries { expected: expected.clone(), found });
+        let expected = &job.evaluation.libraries;
+        if !expected.is_empty() {
+            let found = evaluators.libraries().map_err(BackendError::from)?;
+            if *expected != found {
+                return Err(JobError::Libraries { expected: expected.clone(), found });
+            }
         }
         check_memory(job, host.lanes)?;
         Ok(Self { shards: (kind.prepare)(job, seed, artefacts)?, evaluators })

@@ -624,7 +624,7 @@ impl ShardWork for Work<'_> {
         let nets: Vec<&Checkpoint> = self.nets.iter().flatten().collect();
         let kind = (Arena::KIND, Arena::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone());
+        let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone())?;
         for (player, name) in step.players.iter().zip(self.names) {
             match player.network() {
                 Some(network) => job.add_net(workspace, name, network)?,

@@ -477,7 +477,7 @@ impl ShardWork for SuiteWork<'_> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (Puzzles::KIND, Puzzles::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         // The script may have the lines itself, and a file may change.
         let path = workspace.scratch("suite.epd");

@@ -329,7 +329,7 @@ impl ShardWork for Work<'_> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (Reanalysis::KIND, Reanalysis::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         Ok(job)
     }

@@ -453,7 +453,7 @@ impl ShardWork for Work<'_> {
         let Self { step, params, workspace, context, net, .. } = *self;
         let kind = (SelfPlay::KIND, SelfPlay::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone());
+        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, self.network(), &step.network)?;
         if let Some(StartParams { file, .. }) = &params.openings {
             let book = job.name_file(OPENINGS, Path::new(file))?;
