@@ -1,7 +1,7 @@
-//! Build script of every member that is linked with libtorch: makes its programs find the libraries at start.
+//! Build script of every member whose programs use libtorch: makes them find the libraries.
 //!
 //! A dependency cannot add link arguments to the programs that use it (tch's own build script tries in vain), so each
-//! member names this one file as its `build`. Three ways to the libraries, tried in this order at start:
+//! member names this one file as its `build`. Three ways to the libraries, tried in this order:
 //! the absolute path this build used; the checkout's `.libtorch` relative to the program, so that a checkout may be
 //! moved; and `lib` beside the program, for a program packed together with its libraries.
 //! Doc tests get no link arguments at all; for them the folder appears below this build's output folder, where

@@ -129,3 +129,35 @@ retq
     load = sym dc0_libtorch_load,
     options(att_syntax)
 );
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        fn ats_float(value: f64) -> *mut c_void;
+        fn ats_to_float(scalar: *mut c_void) -> f64;
+        fn ats_free(scalar: *mut c_void);
+    }
+
+    #[test]
+    fn the_first_call_loads_the_library_and_keeps_its_arguments() {
+        assert!(!super::is_loaded());
+        // SAFETY: the declarations are those of torch-sys, and the scalar is freed once.
+        let value = unsafe {
+            let scalar = ats_float(2.5);
+            let value = ats_to_float(scalar);
+            ats_free(scalar);
+            value
+        };
+        assert_eq!(value, 2.5);
+        assert!(super::is_loaded());
+        assert_eq!(super::load(), Ok(()));
+    }
+
+    #[test]
+    fn every_declared_function_has_a_name() {
+        assert!(super::NAMES.len() > 2000, "{}", super::NAMES.len());
+        assert!(super::NAMES.contains(&c"atc_cuda_is_available"));
+    }
+}

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use super::check::best;
-use super::engine::Engine;
+use super::engine::{Engine, RESIDUAL};
 
 #[test]
 fn the_handshake_is_name_author_options_and_uciok() {
@@ -23,6 +23,19 @@ fn the_handshake_is_name_author_options_and_uciok() {
     assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
     engine.send("quit");
     assert_eq!(engine.end(), (Some(0), Vec::new()));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn libtorch_is_loaded_for_nets_of_other_kinds_than_nnue_alone() {
+    let mut engine = Engine::ready(&["--option", "Backend=torch"]);
+    engine.search("startpos", "go nodes 50");
+    engine.send("setoption name SearchMode value alphabeta");
+    engine.search("startpos", "go nodes 50");
+    assert!(!engine.has_libtorch());
+    engine.send(&format!("setoption name SearchMode value dc0\nsetoption name DC0Model value {RESIDUAL}"));
+    engine.search("startpos", "go nodes 50");
+    assert!(engine.has_libtorch());
 }
 
 /// A search from the start of a game, and one with its tree two plies later; without what depends on the time.

@@ -46,6 +46,13 @@ impl Engine {
         engine
     }
 
+    /// Whether the process has loaded libtorch.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_libtorch(&self) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.program.id()));
+        maps.expect("a running process").contains("libtorch_cpu")
+    }
+
     pub(crate) fn send(&mut self, line: &str) {
         self.send_bytes(format!("{line}\n").as_bytes());
     }
