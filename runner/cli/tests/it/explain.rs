@@ -128,7 +128,7 @@ fn demos_run_in_any_folder_and_write_no_files() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, quick, parts) in [
         ("one_search.rhai", "simulations=12", ["Simulation 2", "The tree", "is the most visited one"]),
-        ("forward_pass.rhai", "moves=3", ["1. Input: 22 planes", "stem.conv", "P(win) − P(loss)"]),
+        ("forward_pass.rhai", "moves=3", ["1. Input: 20 planes", "stem.conv", "P(win) − P(loss)"]),
         (
             "one_game.rhai",
             "max_plies=12",
