@@ -1,9 +1,10 @@
 //! Plays a net against itself and fits the scores that `dc0-run uci` shows: a [`Calibration`] to the results (the options
-//! `score.value_exponent` and `score.draw_exponent`), and `score.scale` to the material, so that a queen more reads 9 pawns.
+//! `score.value_factor`, `score.value_exponent` and `score.draw_exponent`), and `score.scale` to the material, so that a queen more reads 9 pawns.
 //!
-//! `cargo run --release -p dc0-core --example calibrate -- net.safetensors 1000`
+//! `cargo run --release -p dc0-core --example calibrate -- net.safetensors 1000 100`: games, simulations of a search
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
+use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +15,7 @@ use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions, runtime};
-use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError};
+use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError, centipawns};
 use dc0_core::params::Schedule;
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
@@ -22,10 +23,10 @@ use dc0_core::selfplay::{PositionRow, SelfPlayJob, SelfPlayParams, Shard, play_s
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [net, games] = &arguments[..] else {
-        return Err("expected a weights file (.safetensors) and a number of games".into());
+    let [net, games, simulations] = &arguments[..] else {
+        return Err("expected a weights file (.safetensors), a number of games and one of simulations".into());
     };
-    let (path, games) = (Path::new(net), games.parse()?);
+    let (path, games, simulations) = (Path::new(net), games.parse()?, simulations.parse()?);
     runtime::keep_pages();
     let net = Checkpoint::load(path)?.checkpoint;
     let integers = NnueNet::new(&net.spec, &net.weights).ok().map(Arc::new);
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The best moves after a random opening, which often loses material: positions of every value, played out as well as this net
     // can.
-    let search = SearchParams { simulations: 100, mate_in_one: true, ..SearchParams::default() };
+    let search = SearchParams { simulations, mate_in_one: true, ..SearchParams::default() };
     let params = SelfPlayParams {
         search: search.into(),
         root_noise: None,
@@ -71,10 +72,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{games} games, {} positions", samples.len());
     let before = Calibration::NONE.surprise(&samples);
     let Some(found) = Calibration::fit(&samples) else { return Err("no game was decided".into()) };
-    println!("score.value_exponent {:.2}, score.draw_exponent {:.2}", found.value, found.draw);
+    let Calibration { factor, value, draw } = found;
+    println!(
+        "score.value_factor {factor:.2}, score.value_exponent {value:.2}, score.draw_exponent {draw:.2}"
+    );
     println!("mean -ln P(result): {before:.3} before, {:.3} after", found.surprise(&samples));
-    let scale = scale(&played.positions, found).ok_or("no position with a queen more")?;
+    let ahead = ahead(&played.positions, found);
+    let median = |pawns: i32| ahead.get(&pawns).map(|chances| chances[chances.len() / 2]);
+    let queen = median(QUEEN).ok_or("no position with a queen more")?;
+    let scale = f64::from(100 * QUEEN) / centipawns(queen, 1.0);
     println!("score.scale {scale:.0}");
+    println!("\npawns ahead   positions   median score cp");
+    for pawns in [1, 3, 5, QUEEN, 12] {
+        if let Some(chance) = median(pawns) {
+            println!("{pawns:11} {:11} {:17.0}", ahead[&pawns].len(), centipawns(chance, scale));
+        }
+    }
     println!("\nvalue            positions   P(win) P(draw) P(loss)   predicted");
     for bin in -10..10 {
         let (low, high) = (f64::from(bin) / 10.0, f64::from(bin + 1) / 10.0);
@@ -105,17 +118,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// 900 / tan(1.5637541897 · v) for the median chance v of the positions where one side has 9 pawns' worth more.
-fn scale(positions: &[PositionRow], calibration: Calibration) -> Option<f64> {
-    let ahead = |row: &PositionRow| match balance(&row.fen) {
-        QUEEN => Some(f64::from(row.root_q)),
-        balance if balance == -QUEEN => Some(-f64::from(row.root_q)),
-        _ => None,
-    };
-    let mut values: Vec<f64> = positions.iter().filter_map(ahead).collect();
-    values.sort_by(f64::total_cmp);
-    let (chance, _) = calibration.apply(*values.get(values.len() / 2)?, 0.0);
-    Some(f64::from(100 * QUEEN) / (1.563_754_189_7 * chance).tan())
+/// The chances of the side that has more material, in order, by how many pawns' worth it has more.
+fn ahead(positions: &[PositionRow], calibration: Calibration) -> BTreeMap<i32, Vec<f64>> {
+    let mut ahead: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
+    for row in positions {
+        let balance = balance(&row.fen);
+        let (chance, _) = calibration.apply(f64::from(row.root_q) * f64::from(balance.signum()), 0.0);
+        ahead.entry(balance.abs()).or_default().push(chance);
+    }
+    for chances in ahead.values_mut() {
+        chances.sort_by(f64::total_cmp);
+    }
+    ahead
 }
 
 /// A queen in pawns.

@@ -1,11 +1,14 @@
 //! Calibration: from the values of a net's searches to the results of games.
 //!
 //! A net that is trained on discounted results has values close to 0 and many draws, and a weak net trusts its advantage too little.
-//! The search works with such values, since only their order counts there; people read them as chances.
+//! One that is trained on what searches think of themselves is too sure of itself. The search works with such values, since only
+//! their order counts there; people read them as chances.
 
-/// How values of a net's searches relate to results, in two exponents; 1 and 1 for values that are chances already.
+/// How values of a net's searches relate to results: a factor and two exponents, all 1 for values that are chances already.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
+    /// Size of the value of a sure win, at most 1.
+    pub factor: f64,
     /// Exponent of the size of a value v = P(win) − P(loss).
     pub value: f64,
     /// Exponent of the share of draws among what is undecided, `P(draw) / (1 − |v|)`.
@@ -34,37 +37,42 @@ pub fn centipawns(value: f64, scale: f64) -> f64 {
 pub const LEELA_SCALE: f64 = 90.0;
 
 /// Bounds of both exponents.
-const RANGE: (f64, f64) = (0.01, 100.0);
+const EXPONENTS: (f64, f64) = (0.01, 100.0);
 
-/// Steps of a search for the best exponent; each narrows the interval to 0.618 of it.
+/// Bounds of the factor.
+const FACTORS: (f64, f64) = (0.01, 1.0);
+
+/// Steps of a search for the best of one number; each narrows the interval to 0.618 of it.
 const STEPS: u32 = 30;
 
-/// Rounds over both exponents, which hardly depend on each other.
-const ROUNDS: u32 = 3;
+/// Rounds over the three numbers.
+const ROUNDS: u32 = 20;
 
 impl Calibration {
     /// For values that are chances already.
-    pub const NONE: Self = Self { value: 1.0, draw: 1.0 };
+    pub const NONE: Self = Self { factor: 1.0, value: 1.0, draw: 1.0 };
 
-    /// P(win) − P(loss) and P(draw) as chances: `v' = sign(v) · |v|^value`, and the share of draws in `1 − |v'|` is that in `1 − |v|` to
-    /// the power `draw`. A power undoes a discount: a result that a net expects n plies later has the value `discount^n`.
+    /// P(win) − P(loss) and P(draw) as chances: `v' = factor · sign(v) · |v|^value`, and the share of draws in `1 − |v'|` is that in
+    /// `1 − |v|` to the power `draw`. A power undoes a discount: a result that a net expects n plies later has the value `discount^n`.
+    /// A factor below 1 says that even what looks won is sometimes not.
     pub fn apply(self, value: f64, draw: f64) -> (f64, f64) {
         let value = value.clamp(-1.0, 1.0);
         let undecided = 1.0 - value.abs();
         let share = if undecided > 0.0 { (draw / undecided).clamp(0.0, 1.0) } else { 0.0 };
-        let calibrated = value.signum() * value.abs().powf(self.value);
+        let calibrated = self.factor * value.signum() * value.abs().powf(self.value);
         (calibrated, (1.0 - calibrated.abs()) * share.powf(self.draw))
     }
 
-    /// The exponents under which the results are the most likely; `None` without a decided game.
+    /// The numbers under which the results are the most likely; `None` without a decided game.
     pub fn fit(samples: &[CalibrationSample]) -> Option<Self> {
         if samples.iter().all(|sample| sample.result == 0) {
             return None;
         }
         let mut best = Self::NONE;
         for _ in 0..ROUNDS {
-            best.value = minimum(|value| Self { value, ..best }.surprise(samples));
-            best.draw = minimum(|draw| Self { draw, ..best }.surprise(samples));
+            best.value = minimum(EXPONENTS, |value| Self { value, ..best }.surprise(samples));
+            best.factor = minimum(FACTORS, |factor| Self { factor, ..best }.surprise(samples));
+            best.draw = minimum(EXPONENTS, |draw| Self { draw, ..best }.surprise(samples));
         }
         Some(best)
     }
@@ -84,10 +92,10 @@ impl Calibration {
     }
 }
 
-/// Where a function of an exponent is least: golden-section search over the logarithm (Kiefer 1953).
-fn minimum(f: impl Fn(f64) -> f64) -> f64 {
+/// Where a function of a positive number is least: golden-section search over the logarithm (Kiefer 1953).
+fn minimum((low, high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
     let shrink = 0.5 * (5.0f64.sqrt() - 1.0);
-    let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
+    let (mut low, mut high) = (low.ln(), high.ln());
     for _ in 0..STEPS {
         let (left, right) = (high - shrink * (high - low), low + shrink * (high - low));
         if f(left.exp()) <= f(right.exp()) { high = right } else { low = left }
@@ -104,12 +112,14 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        let calibration = Calibration { value: 0.5, draw: 3.0 };
+        let calibration = Calibration { value: 0.5, draw: 3.0, ..Calibration::NONE };
         // The root of 0.64 is 0.8; half of what was undecided is drawn, then an eighth.
         let (value, draw) = calibration.apply(0.64, 0.18);
         assert!((value - 0.8).abs() < 1e-12 && (draw - 0.2 / 8.0).abs() < 1e-12, "{value} {draw}");
         let (value, draw) = Calibration::NONE.apply(-0.3, 0.4);
         assert!((value + 0.3).abs() < 1e-12 && (draw - 0.4).abs() < 1e-12);
+        let (value, draw) = Calibration { factor: 0.5, ..calibration }.apply(-0.64, 0.18);
+        assert!((value + 0.4).abs() < 1e-12 && (draw - 0.6 / 8.0).abs() < 1e-12, "{value} {draw}");
         assert_eq!(calibration.apply(1.0, 0.0), (1.0, 0.0));
         assert_eq!(calibration.apply(-1.0, 0.0), (-1.0, 0.0));
         assert_eq!(calibration.apply(0.0, 1.0), (0.0, 1.0));
@@ -119,7 +129,7 @@ mod tests {
 
     #[test]
     fn chances_stay_chances_and_in_order() {
-        let calibration = Calibration { value: 0.6, draw: 0.3 };
+        let calibration = Calibration { factor: 0.9, value: 0.6, draw: 0.3 };
         let mut last = -2.0;
         for step in -100..=100i32 {
             let value = f64::from(step) / 100.0;
@@ -131,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_finds_the_exponents_that_made_the_results() {
-        let truth = Calibration { value: 0.6, draw: 4.0 };
+    fn the_fit_finds_the_numbers_that_made_the_results() {
+        let truth = Calibration { factor: 0.8, value: 0.6, draw: 2.0 };
         let mut stream = Seed { run: 1, step: 2 }.stream(3, Purpose::MoveChoice);
         let sample = |_| {
-            let value = 0.4 * (stream.random::<f64>() - 0.5);
-            let draw = (0.7 + 0.3 * stream.random::<f64>()) * (1.0 - value.abs());
+            let value = 2.0 * stream.random::<f64>() - 1.0;
+            let draw = (0.3 + 0.7 * stream.random::<f64>()) * (1.0 - value.abs());
             let (calibrated, drawn) = truth.apply(value, draw);
             let at = stream.random::<f64>();
             let result = if at < drawn {
@@ -150,7 +160,8 @@ mod tests {
         };
         let samples: Vec<CalibrationSample> = (0..20_000).map(sample).collect();
         let found = Calibration::fit(&samples).expect("games were decided");
-        assert!((found.value / 0.6 - 1.0).abs() < 0.1 && (found.draw / 4.0 - 1.0).abs() < 0.1, "{found:?}");
+        let near = |found: f64, truth: f64| (found / truth - 1.0).abs() < 0.05;
+        assert!(near(found.factor, 0.8) && near(found.value, 0.6) && near(found.draw, 2.0), "{found:?}");
         assert!(found.surprise(&samples) < Calibration::NONE.surprise(&samples));
         let drawn = [CalibrationSample { value: 0.1, draw: 0.9, result: 0 }];
         assert_eq!(Calibration::fit(&drawn), None);

@@ -7,7 +7,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::{Calibration, LEELA_SCALE, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
-use dc0_runs::net::shipped_residual;
+use dc0_runs::net::{shipped, shipped_residual};
 
 pub(crate) use mating_line::{line_to_mate, mate};
 
@@ -15,15 +15,18 @@ params! {
     /// How `dc0-run uci` and `dc0-run play` turn the values of a search into the scores and WDL that they show: the options
     /// `score.…`. No script call has these members, and they change no search and no move.
     pub struct ScoreParams {
+        /// What the value of a sure win counts; below 1 where what looks won is sometimes not, as with nets that learn from what
+        /// their searches think of themselves. () for what was fitted to a net in the program, and 1 for others;
+        /// `core/examples/calibrate.rs` fits all four.
+        value_factor: Option<f64> = None, in 0.01..=1.0;
         /// Exponent of the size of a value v = P(win) − P(loss); below 1 where advantages win more often than the net's values say,
-        /// as those of nets trained with `discount` do. () for what was fitted to the small net, and 1 for others;
-        /// `core/examples/calibrate.rs` fits all three.
+        /// as those of nets trained with `discount` do. () as for `value_factor`.
         value_exponent: Option<f64> = None, in 0.01..=100.0;
         /// Exponent of the share of draws among what is undecided, `P(draw) / (1 − |v|)`; above 1 where fewer games are drawn than
-        /// the net's values say. () as for `value_exponent`.
+        /// the net's values say. () as for `value_factor`.
         draw_exponent: Option<f64> = None, in 0.01..=100.0;
         /// Hundredths of a pawn where the tangent of `score cp` is 1: more for weak players, to whom a pawn matters less. () for
-        /// what was fitted to the small net, and for Leela Chess Zero's 90 otherwise.
+        /// what was fitted to a net in the program, and for Leela Chess Zero's 90 otherwise.
         scale: Option<f64> = None, in 1.0..=100_000.0;
     }
 }
@@ -41,14 +44,23 @@ impl ScoreFit {
     /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
     pub const NONE: Self = Self { calibration: Calibration::NONE, scale: LEELA_SCALE };
 
-    /// The small net's, by `core/examples/calibrate.rs` from 300 games; docs/guides/uci.md shows how well it fits.
-    pub const SMALL_NET: Self = Self { calibration: Calibration { value: 0.65, draw: 2.3 }, scale: 1170.0 };
+    /// That of `az_small`, the residual net in the program, by `core/examples/calibrate.rs` from 300 games with 100 simulations.
+    pub const AZ_SMALL: Self =
+        Self { calibration: Calibration { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
 
-    /// The fit of a net: the small net's if it is that one.
+    /// That of `az_nnue`, the net in the program that plays by default, by the same from 300 games with 400 simulations;
+    /// docs/guides/uci.md shows how well it fits.
+    pub const AZ_NNUE: Self =
+        Self { calibration: Calibration { factor: 0.83, value: 0.69, draw: 0.52 }, scale: 283.0 };
+
+    /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
-        let small = shipped_residual()?.net;
-        let is_small = net.spec == small.spec && net.weights == small.weights;
-        Ok(if is_small { Self::SMALL_NET } else { Self::NONE })
+        for (shipped, fit) in [(shipped()?.net, Self::AZ_NNUE), (shipped_residual()?.net, Self::AZ_SMALL)] {
+            if net.spec == shipped.spec && net.weights == shipped.weights {
+                return Ok(fit);
+            }
+        }
+        Ok(Self::NONE)
     }
 
     /// What people read for a value P(win) − P(loss) and P(draw) of a search or a net.
@@ -78,8 +90,9 @@ impl ScoreFit {
 impl ScoreParams {
     /// The fit of a net, with what is set here in place of its own.
     pub fn applied_to(&self, net: ScoreFit) -> ScoreFit {
-        let Calibration { value, draw } = net.calibration;
+        let Calibration { factor, value, draw } = net.calibration;
         let calibration = Calibration {
+            factor: self.value_factor.unwrap_or(factor),
             value: self.value_exponent.unwrap_or(value),
             draw: self.draw_exponent.unwrap_or(draw),
         };
@@ -150,8 +163,8 @@ mod tests {
         // tan(0.78188) = 0.99297 and tan(0.156375) = 0.15766.
         assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
         assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
-        let fitted = |value| ScoreFit::SMALL_NET.centipawns(value);
-        assert_eq!((fitted(0.5), fitted(-1.0)), (1162, -12_780));
+        let fitted = |value| ScoreFit::AZ_SMALL.centipawns(value);
+        assert_eq!((fitted(0.5), fitted(-1.0)), (1182, -12_780));
     }
 
     #[test]
@@ -169,10 +182,10 @@ mod tests {
 
     #[test]
     fn what_is_set_replaces_what_was_fitted() {
-        let net = ScoreFit { calibration: Calibration { value: 0.5, draw: 5.0 }, scale: 300.0 };
+        let net = ScoreFit { calibration: Calibration { factor: 0.9, value: 0.5, draw: 5.0 }, scale: 300.0 };
         assert_eq!(ScoreParams::default().applied_to(net), net);
         let set = ScoreParams { draw_exponent: Some(1.0), scale: Some(90.0), ..ScoreParams::default() };
-        let calibration = Calibration { value: 0.5, draw: 1.0 };
+        let calibration = Calibration { factor: 0.9, value: 0.5, draw: 1.0 };
         assert_eq!(set.applied_to(net), ScoreFit { calibration, scale: 90.0 });
     }
 }

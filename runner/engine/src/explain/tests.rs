@@ -4,7 +4,7 @@ use dc0_core::board::Game;
 use dc0_core::encoding::{EncodingName, Orientation};
 use dc0_core::event::Silent;
 use dc0_core::network::fake::Hashed;
-use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec};
+use dc0_core::network::{Calibration, MovesLeftHeadSpec, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
@@ -14,13 +14,17 @@ use super::{page, picture, position, text, value};
 use crate::score::ScoreFit;
 use dc0_process::style::{PLAIN, TermStyle};
 
+/// A fit that changes every score.
+const FIT: ScoreFit =
+    ScoreFit { calibration: Calibration { factor: 1.0, value: 0.65, draw: 2.3 }, scale: 1170.0 };
+
 fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");
     let encoding = dc0_core::encoding::Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 5).with_moves_left();
     let moves_left_head = params.search.moves_left.is_some().then(MovesLeftHeadSpec::default);
     let spec = NetworkSpec { moves_left_head, ..NetworkSpec::default() };
-    let net = StudiedNet { name: "made up".to_owned(), spec: &spec, fit: ScoreFit::SMALL_NET };
+    let net = StudiedNet { name: "made up".to_owned(), spec: &spec, fit: FIT };
     Study::new(game, &net, params, &mut evaluator, &Silent).expect("fakes do not fail")
 }
 
@@ -118,7 +122,7 @@ fn the_value_holds_the_results_of_the_search() {
     assert_eq!(search.member("simulations"), Some(&Value::Int(40)));
     assert_eq!(search.member("value"), Some(&Value::Float(study.search.root_value().0)));
     // What the engine would show of the same search.
-    let shown = ScoreFit::SMALL_NET.of_root(&study.search, &study.search.lines(1));
+    let shown = FIT.of_root(&study.search, &study.search.lines(1));
     let score = search.member("in_games").expect("a group");
     assert_eq!(score.member("cp"), Some(&Value::Int(shown.centipawns)));
     assert_eq!(score.member("win"), Some(&Value::Float(shown.wdl()[0])));
@@ -126,7 +130,7 @@ fn the_value_holds_the_results_of_the_search() {
         Some(Value::List(moves)) => moves[0].clone(),
         _ => panic!("no moves"),
     };
-    let line = ScoreFit::SMALL_NET.of_line(&study.search, &study.search.lines(1)[0]);
+    let line = FIT.of_line(&study.search, &study.search.lines(1)[0]);
     let best = first(search);
     assert_eq!(
         best.member("in_games").and_then(|score| score.member("cp")),

@@ -48,18 +48,16 @@ struct Ready {
 /// The net that is asked for values.
 struct Values {
     net: Arc<NnueNet>,
-    /// Whether it is that of `DC0Model`.
-    is_model: bool,
     /// Whether its values distinguish draws from losses and wins.
     knows_draws: bool,
 }
 
 /// That of `DC0Model`, or the one in the program if that is of another kind.
 fn values(model: &Checkpoint, output: &Output) -> Values {
-    let (net, is_model, kind) = match NnueNet::new(&model.spec, &model.weights) {
+    let (net, kind) = match NnueNet::new(&model.spec, &model.weights) {
         Ok(net) => {
             output.info("SearchMode alphabeta evaluates with the value of DC0Model's net, on the CPU");
-            (net, true, model.spec.value_head.kind)
+            (net, model.spec.value_head.kind)
         }
         Err(cause) => {
             output.info(&format!(
@@ -67,10 +65,10 @@ fn values(model: &Checkpoint, output: &Output) -> Values {
                  {cause}"
             ));
             let Checkpoint { spec, weights, .. } = shipped().expect("a test loads it").net;
-            (NnueNet::new(&spec, &weights).expect("it is an nnue"), false, spec.value_head.kind)
+            (NnueNet::new(&spec, &weights).expect("it is an nnue"), spec.value_head.kind)
         }
     };
-    Values { net: Arc::new(net), is_model, knows_draws: kind == ValueHead::Wdl }
+    Values { net: Arc::new(net), knows_draws: kind == ValueHead::Wdl }
 }
 
 /// Win, draw and loss of lines, by a net.
@@ -175,7 +173,7 @@ impl Second {
         let Some(Ready { searcher, net, .. }) = &mut self.ready else { return Ok(None) };
         let chances = (task.settings.shows_wdl && net.knows_draws).then(|| Chances {
             line: NnueLine::new(Arc::clone(&net.net)),
-            fit: task.settings.score_fit_with(net.is_model),
+            fit: task.settings.alphabeta_fit(),
         });
         if task.settings.shows_wdl && !net.knows_draws {
             output.info(

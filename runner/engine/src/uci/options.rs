@@ -316,6 +316,7 @@ impl Settings {
         let evaluators = evaluators(backend, &device, &net, onnxruntime.as_deref())?;
         Ok(Self {
             mode: SearchMode::Dc0,
+            net_fit: ScoreFit::of_net(&net)?,
             net: Arc::new(net),
             evaluators,
             search: tuned::search(),
@@ -325,7 +326,6 @@ impl Settings {
             switched_off: BTreeSet::new(),
             time: TimeParams::default(),
             score: ScoreParams::default(),
-            net_fit: ScoreFit::NONE,
             tablebases: None,
             temperature: 0.0,
             seed: 1,
@@ -497,14 +497,15 @@ impl Settings {
         Ok(())
     }
 
-    /// How values become the scores that are shown.
+    /// How the values of tree searches become the scores that are shown.
     pub(super) fn score_fit(&self) -> ScoreFit {
-        self.score_fit_with(true)
+        self.score.applied_to(self.net_fit)
     }
 
-    /// The same for the values of the net of `DC0Model`, or of another one.
-    pub(super) fn score_fit_with(&self, is_model: bool) -> ScoreFit {
-        self.score.applied_to(if is_model { self.net_fit } else { ScoreFit::NONE })
+    /// The same for alpha-beta: the nets in the program are fitted to games of tree searches, and in games of alpha-beta their values
+    /// are chances.
+    pub(super) fn alphabeta_fit(&self) -> ScoreFit {
+        self.score.applied_to(ScoreFit::NONE)
     }
 
     fn set_tablebases(&mut self, folders: &str) -> Result<(), SettingsError> {
