@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, Symbol};
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::LoadError;
@@ -45,7 +45,7 @@ fn open() -> Result<(), String> {
     for (name, function) in NAMES.iter().zip(&FUNCTIONS) {
         // SAFETY: whatever the type, only the address is used.
         let found = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        let address = found.map_or(absent as *mut c_void, |found| found.into_raw());
+        let address = found.map_or(absent as *mut c_void, Symbol::into_raw);
         function.store(address, Ordering::Release);
     }
     // Its functions may be called as long as the program runs.
