@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The sources of `torch-sys`.
 fn torch_sys() -> Result<PathBuf, Box<dyn Error>> {
     let metadata = Command::new(env::var("CARGO")?)
-        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", &env::var("TARGET")?])
+        .args(["metadata", "--format-version", "1", "--filter-platform", &env::var("TARGET")?])
         .arg("--manifest-path")
         .arg(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("Cargo.toml"))
         .output()?;
