@@ -240,11 +240,12 @@ const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("async_nats", &["runner/fleet"]),
     ("object_store", &["runner/fleet/src/bucket.rs"]),
     ("reqwest", &["runner/fleet/src/bucket.rs"]),
-    ("rustls", &["runner/fleet/src/bucket.rs"]),
+    ("nkeys", &["runner/fleet/src/secret.rs"]),
+    ("rustls", &["runner/fleet/src/bucket.rs", "runner/fleet/src/certificates.rs"]),
     ("url", &["runner/fleet/src/bucket.rs"]),
     ("futures_util", &["runner/fleet"]),
     ("bytes", &["core/src/store", "runner/fleet"]),
-    ("percent_encoding", &["runner/web/src/serve"]),
+    ("percent_encoding", &["runner/web/src/serve", "runner/fleet/src/address.rs"]),
     ("getrandom", &["runner/web/src/serve"]),
 ];
 

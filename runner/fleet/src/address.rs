@@ -4,26 +4,31 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr as _;
-use std::{env, fs};
 
 use async_nats::{ConnectOptions, ServerAddr};
 use clap::Args;
+use percent_encoding::percent_decode_str;
 
+use crate::certificates::{check_authorities, check_pair};
 use crate::error::BrokerError;
-
-/// Names a file with credentials, as `--credentials` does.
-const VARIABLE: &str = "DC0_NATS_CREDENTIALS";
+use crate::secret::Secret;
 
 /// How to reach the broker.
 #[derive(Debug, Clone, Default, Args)]
 pub struct BrokerArgs {
-    /// A file with a token, the seed of a pair of keys (`NKey`), or a `.creds` file's text, for the broker [default: that of the variable
-    /// `DC0_NATS_CREDENTIALS`; a token or `USER:PASSWORD` may be in the URL, too].
+    /// A file with a token, a user and its password in two lines, the seed of a pair of keys (`NKey`), or a `.creds` file's text, for the
+    /// broker [default: that of the variable `DC0_NATS_CREDENTIALS`; a token or `USER:PASSWORD` may be in the URL, too].
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,
-    /// A PEM file with the certificate authorities of the broker's TLS, besides those of the system.
+    /// A PEM file with the certificate authorities of the broker's TLS [default: those of the system].
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
+    /// A PEM file with this machine's certificate, for a broker that asks for one.
+    #[arg(long, value_name = "FILE", requires = "certificate_key")]
+    pub certificate: Option<PathBuf>,
+    /// A PEM file with the private key of `--certificate`.
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub certificate_key: Option<PathBuf>,
 }
 
 /// A broker's address and credentials.
@@ -34,15 +39,8 @@ pub(crate) struct Address {
     is_encrypted: bool,
     secret: Option<Secret>,
     authorities: Option<PathBuf>,
-}
-
-enum Secret {
-    Token(String),
-    User(String, String),
-    /// The seed of a pair of keys.
-    NKey(String),
-    /// The text of a `.creds` file.
-    Creds(String),
+    /// The certificate and its key.
+    certificate: Option<(PathBuf, PathBuf)>,
 }
 
 impl fmt::Display for Address {
@@ -61,35 +59,35 @@ impl Address {
     /// Reads the address and the credentials.
     pub(crate) fn new(url: &str, args: &BrokerArgs) -> Result<Self, BrokerError> {
         let wrong = |problem: &str| BrokerError::Address { url: redacted(url), problem: problem.to_owned() };
-        let server = ServerAddr::from_str(url)
-            .map_err(|_| wrong("expected nats://HOST:4222, or tls://HOST:4222 for a broker with TLS"))?;
+        let expected = "expected nats://HOST:4222, or tls://HOST:4222 for a broker with TLS";
+        let server = ServerAddr::from_str(url).map_err(|_| wrong(expected))?;
         if !["nats", "tls"].contains(&server.scheme()) || server.host().is_empty() {
-            return Err(wrong("expected nats://HOST:4222, or tls://HOST:4222 for a broker with TLS"));
+            return Err(wrong(expected));
         }
-        let in_url = server.username().map(|user| match server.password() {
-            Some(password) => Secret::User(user.to_owned(), password.to_owned()),
-            None => Secret::Token(user.to_owned()),
-        });
-        let file = args.credentials.clone();
-        let file = file.or_else(|| env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from));
-        let secret = match (in_url, file) {
-            (Some(secret), _) => Some(secret),
-            (None, Some(file)) => {
-                let text = fs::read_to_string(&file);
-                let text = text.map_err(|cause| BrokerError::Credentials { file: file.clone(), cause })?;
-                Some(Secret::of(text.trim()))
+        let secret = match (secret_in(&server).map_err(wrong)?, &args.credentials) {
+            (Some(_), Some(file)) => {
+                return Err(wrong(&format!(
+                    "it has credentials, and so has {}; give one of them",
+                    file.display()
+                )));
             }
-            (None, None) => None,
+            (Some(secret), None) => Some(secret),
+            (None, Some(file)) => Some(Secret::read(file)?),
+            (None, None) => Secret::of_variable()?,
         };
+        let certificate = args.certificate.clone().zip(args.certificate_key.clone());
+        args.ca.as_deref().map_or(Ok(()), check_authorities)?;
+        certificate.as_ref().map_or(Ok(()), |(chain, key)| check_pair(chain, key))?;
         let (host, port) = (server.host(), server.port());
         let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let shown = format!("{}://{bracketed}:{port}", server.scheme());
-        if secret.is_none() && !is_loopback {
+        if secret.is_none() && certificate.is_none() && !is_loopback {
             return Err(BrokerError::Open { address: shown });
         }
-        let (is_encrypted, authorities) = (server.tls_required(), args.ca.clone());
-        Ok(Self { shown, is_loopback, is_encrypted, secret, authorities })
+        // Who names certificates does not want to send anything without them.
+        let is_encrypted = server.tls_required() || args.ca.is_some() || certificate.is_some();
+        Ok(Self { shown, is_loopback, is_encrypted, secret, authorities: args.ca.clone(), certificate })
     }
 
     /// Whether credentials and games cross a network in the clear.
@@ -97,43 +95,56 @@ impl Address {
         !self.is_loopback && !self.is_encrypted
     }
 
+    /// Whether the connection is to use TLS.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    /// Whether this machine has a certificate.
+    pub(crate) fn has_certificate(&self) -> bool {
+        self.certificate.is_some()
+    }
+
+    /// The credentials' kind, for messages; none if there are none.
+    pub(crate) fn proof(&self) -> Option<&'static str> {
+        let certificate = self.certificate.as_ref().map(|_| "certificate");
+        self.secret.as_ref().map(Secret::kind).or(certificate)
+    }
+
     /// The options of a connection.
     pub(crate) fn options(&self) -> Result<ConnectOptions, BrokerError> {
-        let malformed = |cause: std::io::Error| BrokerError::Address {
-            url: self.shown.clone(),
-            problem: format!("its credentials are malformed: {cause}"),
-        };
         let options = match &self.secret {
             None => ConnectOptions::new(),
-            Some(Secret::Token(token)) => ConnectOptions::with_token(token.clone()),
-            Some(Secret::User(user, password)) => {
-                ConnectOptions::with_user_and_password(user.clone(), password.clone())
-            }
-            Some(Secret::NKey(seed)) => ConnectOptions::with_nkey(seed.clone()),
-            Some(Secret::Creds(text)) => ConnectOptions::with_credentials(text).map_err(malformed)?,
+            Some(secret) => secret.options().map_err(|cause| BrokerError::Address {
+                url: self.shown.clone(),
+                problem: format!("its credentials are malformed: {cause}"),
+            })?,
         };
-        let options = options.require_tls(self.is_encrypted);
-        Ok(match &self.authorities {
-            Some(file) => options.add_root_certificates(file.clone()),
-            None => options,
-        })
+        let mut options = options.require_tls(self.is_encrypted);
+        if let Some(file) = &self.authorities {
+            options = options.add_root_certificates(file.clone());
+        }
+        if let Some((chain, key)) = &self.certificate {
+            options = options.add_client_certificate(chain.clone(), key.clone());
+        }
+        Ok(options)
     }
 }
 
-impl Secret {
-    /// The kind of credentials in a file, by its text.
-    fn of(text: &str) -> Self {
-        let is_seed = text.len() == 58
-            && text.starts_with("SU")
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if text.starts_with("-----BEGIN NATS") {
-            Self::Creds(text.to_owned())
-        } else if is_seed {
-            Self::NKey(text.to_owned())
-        } else {
-            Self::Token(text.to_owned())
-        }
-    }
+/// The credentials in a URL, where letters may stand as `%` and two digits.
+fn secret_in(server: &ServerAddr) -> Result<Option<Secret>, &'static str> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().map(String::from);
+    let decoded = |text| decoded(text).map_err(|_| "its credentials are no UTF-8 after decoding `%`");
+    let Some(user) = server.username() else {
+        return match server.password() {
+            Some(_) => Err("it has a password without a user; a token is nats://TOKEN@HOST:4222"),
+            None => Ok(None),
+        };
+    };
+    Ok(Some(match server.password() {
+        Some(password) => Secret::User(decoded(user)?, decoded(password)?),
+        None => Secret::Token(decoded(user)?),
+    }))
 }
 
 /// A URL as it may be shown: without credentials.
@@ -151,7 +162,10 @@ fn redacted_rest(rest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, BrokerArgs, Secret, redacted};
+    use std::fs;
+
+    use super::{Address, BrokerArgs, redacted, secret_in};
+    use crate::secret::Secret;
 
     #[test]
     fn credentials_are_never_shown() {
@@ -162,8 +176,12 @@ mod tests {
             let address = Address::new(url, &BrokerArgs::default()).expect("an address");
             assert!(!format!("{address} {address:?}").contains("s3cret"));
         }
-        let error = Address::new("http://s3cret@lab:4222", &BrokerArgs::default()).expect_err("a scheme");
-        assert!(!error.to_string().contains("s3cret"), "{error}");
+        for url in
+            ["http://s3cret@lab:4222", "nats://:s3cret@lab", "nats://me:s3cret%ff@lab", "ws://s3cret@lab"]
+        {
+            let error = Address::new(url, &BrokerArgs::default()).expect_err(url);
+            assert!(!error.to_string().contains("s3cret"), "{error}");
+        }
     }
 
     #[test]
@@ -176,10 +194,21 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_credentials_is_seen_from_their_text() {
-        let seed = format!("SU{}", "A".repeat(56));
-        assert!(matches!(Secret::of(&seed), Secret::NKey(_)));
-        assert!(matches!(Secret::of("-----BEGIN NATS USER JWT-----"), Secret::Creds(_)));
-        assert!(matches!(Secret::of("SUMMER"), Secret::Token(_)));
+    fn letters_of_credentials_may_be_encoded_in_a_url() {
+        let secret = |url: &str| secret_in(&url.parse().expect("a URL")).expect("sound");
+        assert_eq!(secret("nats://lab"), None);
+        assert_eq!(secret("nats://a%40b@lab"), Some(Secret::Token("a@b".to_owned())));
+        assert_eq!(secret("nats://me:p%2Fw%25@lab"), Some(Secret::User("me".to_owned(), "p/w%".to_owned())));
+    }
+
+    #[test]
+    fn credentials_come_from_one_place_only() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let file = folder.path().join("token");
+        fs::write(&file, "other\n").expect("writes");
+        let args = BrokerArgs { credentials: Some(file), ..BrokerArgs::default() };
+        assert!(Address::new("nats://lab", &args).is_ok());
+        let error = Address::new("nats://s3cret@lab", &args).expect_err("two places").to_string();
+        assert!(error.contains("give one of them") && !error.contains("s3cret"), "{error}");
     }
 }

@@ -17,13 +17,15 @@ pub enum BrokerError {
         /// What is wrong.
         problem: String,
     },
-    /// The file with the credentials cannot be read.
-    #[error("cannot read the credentials in {}: {cause}", file.display())]
-    Credentials {
+    /// A file with credentials or certificates cannot be used.
+    #[error("cannot use the {what} in {}: {problem}", file.display())]
+    Unusable {
+        /// What it should hold.
+        what: &'static str,
         /// The file.
         file: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
+        /// What is wrong.
+        problem: String,
     },
     /// A broker on another machine, without credentials.
     #[error(
@@ -81,7 +83,7 @@ pub enum BrokerError {
 impl Fault for BrokerError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Address { .. } | Self::Credentials { .. } | Self::Open { .. } | Self::Artefacts { .. } => {
+            Self::Address { .. } | Self::Unusable { .. } | Self::Open { .. } | Self::Artefacts { .. } => {
                 Exit::BadInput
             }
             Self::Connect { .. } | Self::Request { .. } | Self::Store { .. } | Self::Thread(_) => {

@@ -6,6 +6,7 @@
 
 mod address;
 mod bucket;
+mod certificates;
 mod coordinator;
 mod error;
 mod link;
@@ -14,11 +15,12 @@ mod names;
 mod objects;
 pub mod pacing;
 mod platform;
+mod secret;
 mod status;
 mod worker;
 
 pub use address::{BrokerArgs, redacted};
-pub use coordinator::{NatsFleet, WorkerKinds};
+pub use coordinator::{FleetOptions, NatsFleet, WorkerKinds};
 pub use error::BrokerError;
 pub use status::FleetArgs;
 pub use worker::WorkerArgs;

@@ -1,12 +1,13 @@
 //! The connection to the broker. It lives on a thread of its own, so that it stays up while this process computes.
 
-use std::future::Future;
-use std::sync::mpsc;
+use std::future::{Future, ready};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use async_nats::Client;
 use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectError, ConnectErrorKind, Event};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_process::fault::chain;
 use thiserror::Error;
 use tokio::runtime::{Builder, Handle};
@@ -43,12 +44,44 @@ impl Cause {
     }
 }
 
+/// The latest trouble with the connection.
+#[derive(Debug, Default, Clone)]
+struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    /// Notes what has happened to the connection, and warns of what is new.
+    fn note(&self, event: &Event, broker: &str) {
+        log::info!("broker: {event}");
+        let text = match event {
+            Event::ServerError(error) => error.to_string(),
+            Event::ClientError(error) => error.to_string(),
+            Event::Connected => {
+                *self.0.lock().ignore_poison() = None;
+                return;
+            }
+            _ => return,
+        };
+        let text = text.trim_start_matches("nats: ").to_owned();
+        let mut latest = self.0.lock().ignore_poison();
+        if latest.as_ref() != Some(&text) {
+            log::warn!("the connection to the broker at {broker}: {text}");
+            *latest = Some(text);
+        }
+    }
+
+    /// What was noted last.
+    fn latest(&self) -> Option<String> {
+        self.0.lock().ignore_poison().clone()
+    }
+}
+
 /// A connection to the broker.
 #[derive(Debug)]
 pub(crate) struct Link {
     address: Address,
     client: Client,
     jetstream: Context,
+    trouble: Trouble,
     handle: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -69,19 +102,24 @@ impl Link {
         };
         let thread = thread::Builder::new().name("broker".to_owned()).spawn(run);
         let thread = thread.map_err(BrokerError::Thread)?;
+        let trouble = Trouble::default();
+        let (noted, broker) = (trouble.clone(), address.to_string());
         let options = address
             .options()?
             .name(name)
             .reconnect_delay_callback(|attempts| {
                 (Duration::from_millis(100) * attempts.min(100) as u32).min(MOST_DELAY)
             })
-            .event_callback(|event| async move { log::info!("broker: {event}") });
+            .event_callback(move |event| {
+                noted.note(&event, &broker);
+                ready(())
+            });
         let server = address.to_string();
         let connecting = async move { timeout(REQUEST_LIMIT, options.connect(server)).await };
         let cause = |cause: String| BrokerError::Connect { address: address.to_string(), cause };
         let client = match wait_on(&handle, connecting) {
             Some(Ok(Ok(client))) => client,
-            Some(Ok(Err(error))) => return Err(cause(chain(&error))),
+            Some(Ok(Err(error))) => return Err(cause(advised(&address, &error))),
             Some(Err(_)) => return Err(cause(format!("no answer within {} s", REQUEST_LIMIT.as_secs()))),
             None => return Err(cause("the connection's thread ended".to_owned())),
         };
@@ -90,7 +128,7 @@ impl Link {
             let _entered = handle.enter();
             jetstream::new(client.clone())
         };
-        Ok(Self { address, client, jetstream, handle, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, client, jetstream, trouble, handle, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The address, without credentials.
@@ -118,6 +156,14 @@ impl Link {
         self.handle.spawn(task).abort_handle()
     }
 
+    /// The cause of a failure, with why the connection is down, if it is.
+    fn explained(&self, cause: String) -> String {
+        match self.trouble.latest().filter(|_| !self.is_connected()) {
+            Some(trouble) => format!("{cause}; the connection: {trouble}"),
+            None => cause,
+        }
+    }
+
     /// Waits for a request; `what` completes "the broker did not …".
     pub(crate) fn wait<T: Send + 'static, E: std::error::Error + Send + 'static>(
         &self,
@@ -142,7 +188,8 @@ impl Link {
         what: &'static str,
         request: impl Future<Output = Result<T, E>> + Send + 'static,
     ) -> Result<T, BrokerError> {
-        let failed = |cause| BrokerError::Request { address: self.address(), what, cause };
+        let failed =
+            |cause| BrokerError::Request { address: self.address(), what, cause: self.explained(cause) };
         match wait_on(&self.handle, async move { timeout(limit, request).await }) {
             Some(Ok(Ok(answer))) => Ok(answer),
             Some(Ok(Err(error))) => Err(failed(chain(&error))),
@@ -150,6 +197,33 @@ impl Link {
             None => Err(failed("the connection's thread ended".to_owned())),
         }
     }
+}
+
+/// Why a connection failed, and what to do.
+fn advised(address: &Address, error: &ConnectError) -> String {
+    let cause = chain(error);
+    let says = |words: &str| cause.contains(words);
+    // A broker that does not accept a certificate may end the connection before its reason is read.
+    let was_cut = says("reset by peer") || says("roken pipe") || says("close_notify");
+    let advice = if error.kind() == ConnectErrorKind::AuthorizationViolation {
+        match address.proof() {
+            None => "it demands credentials; give them with --credentials FILE".to_owned(),
+            Some(kind) => format!("it does not accept this {kind}"),
+        }
+    } else if says("UnknownIssuer") {
+        "its certificate is of an authority that is not known here; name that with --ca FILE".to_owned()
+    } else if says("not valid for name") {
+        "its certificate is for another name or address; use one of those, or have a certificate made for this one".to_owned()
+    } else if address.has_certificate() && (says("fatal alert") || was_cut) {
+        "it does not accept this certificate".to_owned()
+    } else if address.is_encrypted() && (says("CertificateRequired") || was_cut) {
+        "it asks for a certificate; give --certificate FILE and --certificate-key FILE".to_owned()
+    } else if address.is_encrypted() && says("corrupt message") {
+        "it does not offer TLS, without which nothing is sent".to_owned()
+    } else {
+        return cause;
+    };
+    format!("{cause}\n  {advice}")
 }
 
 /// Waits for a future that another thread drives; `None` if that thread has ended.
