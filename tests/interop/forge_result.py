@@ -4,6 +4,7 @@
     python forge_result.py URL send CHANNEL FILE…   hands in the files' contents as results
     python forge_result.py URL disturb CHANNEL      sends malformed messages to coordinators and workers
     python forge_result.py URL damage               replaces every file of the jobs in the object store
+    python forge_result.py URL exhaust              takes every task that is there until the broker delivers it no more
 """
 
 import asyncio
@@ -76,6 +77,19 @@ async def damage(stream):
     print(len(names))
 
 
+async def exhaust(stream):
+    await first_task(stream)
+    [consumer] = await stream.consumers_info("DC0_TASKS")
+    tasks = await stream.pull_subscribe_bind(consumer.name, stream="DC0_TASKS")
+    for _ in range(1000):
+        try:
+            for task in await tasks.fetch(16, timeout=2):
+                await task.nak()
+        except nats.errors.TimeoutError:
+            return
+    sys.exit("the broker delivers its tasks for ever")
+
+
 async def main(url, action, *more):
     connection = await nats.connect(url)
     stream = connection.jetstream()
@@ -90,6 +104,8 @@ async def main(url, action, *more):
         await disturb(stream, connection, *more)
     elif action == "damage":
         await damage(stream)
+    elif action == "exhaust":
+        await exhaust(stream)
     await connection.close()
 
 

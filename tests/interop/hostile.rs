@@ -2,8 +2,6 @@
 //! the same bytes as without them.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,11 +10,13 @@ use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
 use dc0_core::store::{Provenance, encode_table, read_table};
 use serde_json::{Value, json};
 
-use crate::fleet::{Broker, Process, digests, expected, local, wait_for};
-use crate::{interop_command, interop_python};
+use crate::fleet::{Broker, FIXED, Process, digests, expected, local, wait_for};
+use crate::interop_command;
+use crate::net_fixtures::onnx_library;
+use crate::program::{PROGRAM, root};
 
 /// What the script that means harm prints.
-fn forge(broker: &Broker, arguments: &[&str]) -> String {
+pub(crate) fn forge(broker: &Broker, arguments: &[&str]) -> String {
     let output =
         interop_command("forge_result.py").arg(broker.url()).args(arguments).output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -190,101 +190,29 @@ fn damaged_files_at_the_broker_are_stored_again() {
 }
 
 #[test]
-fn nets_can_be_in_a_folder_where_damaged_ones_are_stored_again() {
-    let mut broker = Broker::start();
-    let files = broker.path("files");
-    let location = files.display().to_string();
+fn a_task_that_ends_every_worker_ends_the_step() {
+    let broker = Broker::start();
     let out = tempfile::tempdir().expect("temporary folder");
-    let mut coordinator = broker.coordinator(out.path(), &["--artefacts", &location]);
-    let channel = files.join(forge(&broker, &["channel"]));
-    for entry in fs::read_dir(&channel).expect("files of the job") {
-        fs::write(entry.expect("an entry").path(), b"damaged").expect("writes");
-    }
-    // A worker that does not know the place says so, and others do what it cannot.
-    let unaware = broker.worker();
-    wait_for("the reason", || unaware.printed().contains("start this worker with --artefacts"));
-    drop(unaware);
-    broker.worker_options = ["--artefacts".to_owned(), location.clone()].to_vec();
-    let _workers = [broker.worker(), broker.worker()];
-    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
-    assert_eq!(digests(out.path()), expected(&[]));
-    // Nothing is left behind.
-    assert_eq!(files_below(&files), 0);
-}
-
-fn files_below(folder: &Path) -> usize {
-    let paths = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
-    paths.map(|path| if path.is_dir() { files_below(&path) } else { 1 }).sum()
-}
-
-/// A server of the S3 protocol in memory.
-struct S3 {
-    port: u16,
-    server: Option<Process>,
-}
-
-/// Variables with which the program finds the server; the last is a secret.
-const KEYS: [(&str, &str); 4] = [
-    ("AWS_REGION", "us-east-1"),
-    ("AWS_ALLOW_HTTP", "true"),
-    ("AWS_ACCESS_KEY_ID", "dc0-tests"),
-    ("AWS_SECRET_ACCESS_KEY", "k3y-of-the-bucket"),
-];
-
-impl S3 {
-    /// A free port, where nobody listens yet.
-    fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        Self { port: listener.local_addr().expect("an address").port(), server: None }
-    }
-
-    fn start(&mut self, log: PathBuf) {
-        let mut command = Command::new(interop_python().with_file_name("moto_server"));
-        command.args(["-H", "127.0.0.1", "-p", &self.port.to_string()]);
-        self.server = Some(Process::start(&mut command, log));
-        wait_for("the bucket", || {
-            self.request("PUT", "/lab").is_some_and(|answer| answer.contains("200 OK"))
-        });
-    }
-
-    /// The answer to a request without content.
-    fn request(&self, verb: &str, path: &str) -> Option<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        write!(stream, "{verb} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n").ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        Some(answer)
-    }
-
-    /// The objects of the bucket.
-    fn objects(&self) -> usize {
-        self.request("GET", "/lab?list-type=2").expect("an answer").matches("<Key>").count()
-    }
+    let mut coordinator = broker.coordinator(out.path(), &[]);
+    forge(&broker, &["exhaust"]);
+    assert_eq!(coordinator.end(), Some(1), "{}", coordinator.printed());
+    let cause = "it was delivered 4 times, and each worker that took it ended without a word";
+    assert!(coordinator.printed().contains(cause), "{}", coordinator.printed());
 }
 
 #[test]
-fn nets_can_be_in_an_s3_bucket_that_is_not_there_at_first() {
+fn a_shard_that_no_worker_can_do_ends_the_step_with_the_last_error() {
     let mut broker = Broker::start();
-    let mut s3 = S3::new();
-    let endpoint = format!("http://127.0.0.1:{}", s3.port);
-    broker.variables = KEYS
-        .iter()
-        .chain([&("AWS_ENDPOINT_URL", endpoint.as_str())])
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    let out = tempfile::tempdir().expect("temporary folder");
-    let options = ["--artefacts", "s3://lab/dc0"];
-    let mut coordinator = broker.coordinator(out.path(), &options);
-    wait_for("the trouble", || coordinator.printed().contains("s3://lab/dc0 did not store a file"));
-    s3.start(broker.path("s3.log"));
-    broker.worker_options = options.map(str::to_owned).to_vec();
-    wait_for("the net", || s3.objects() >= 2);
+    broker.worker_options = ["--onnxruntime", "/nowhere"].map(str::to_owned).to_vec();
     let workers = [broker.worker(), broker.worker()];
-    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
-    assert_eq!(digests(out.path()), expected(&[]));
-    assert_eq!(s3.objects(), 0);
-    let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
-    for printed in [coordinator.printed(), workers[0].printed(), workers[1].printed(), log] {
-        assert!(!printed.contains(KEYS[3].1), "{printed}");
-    }
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut command = Command::new(PROGRAM);
+    command.arg(root().join("tests/data/join.rhai")).args(FIXED).args(["--backend", "onnx", "--onnxruntime"]);
+    command.arg(onnx_library().path()).args(["--workers", &broker.url(), "--out"]).arg(out.path());
+    let mut coordinator = Process::start(&mut command, broker.path("coordinator.log"));
+    assert_eq!(coordinator.end(), Some(1), "{}", coordinator.printed());
+    let printed = coordinator.printed();
+    assert!(printed.contains("no worker could do shard") && printed.contains("/nowhere"), "{printed}");
+    let failed = |worker: &Process| worker.printed().contains("failed here, at delivery");
+    assert!(workers.iter().any(failed), "{}", workers[0].printed());
 }
