@@ -16,7 +16,7 @@ const SCRIPT: &str = "tests/data/fleet.rhai";
 const TOKEN: &str = "s3cret";
 
 /// The options that decide bytes.
-const FIXED: [&str; 6] = ["--device", "cpu", "--threads", "1", "--seed", "5"];
+pub(crate) const FIXED: [&str; 6] = ["--device", "cpu", "--threads", "1", "--seed", "5"];
 
 /// Waits for something that takes a moment.
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -89,6 +89,8 @@ pub(crate) struct Broker {
     pub(crate) client_port: u16,
     server: Option<Process>,
     workers: u32,
+    /// The program of workers.
+    worker_program: PathBuf,
     /// More options of workers.
     pub(crate) worker_options: Vec<String>,
     /// Variables of workers and coordinators.
@@ -97,6 +99,11 @@ pub(crate) struct Broker {
 
 impl Broker {
     pub(crate) fn start() -> Self {
+        Self::configured(&format!("authorization {{ token: \"{TOKEN}\" }}"))
+    }
+
+    /// A broker whose configuration says, besides its address and its store, who may take part.
+    pub(crate) fn configured(who: &str) -> Self {
         let folder = tempfile::tempdir().expect("temporary folder");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -107,17 +114,22 @@ impl Broker {
             client_port: port,
             server: None,
             workers: 0,
+            worker_program: PROGRAM.into(),
             worker_options: Vec::new(),
             variables: Vec::new(),
         };
-        let store = broker.path("jetstream");
-        let mut config = File::create(broker.path("nats.conf")).expect("a file");
-        writeln!(config, "host: 127.0.0.1\nport: {port}\nauthorization {{ token: \"{TOKEN}\" }}")
-            .expect("writes");
-        writeln!(config, "jetstream {{ store_dir: \"{}\", sync_interval: always }}", store.display())
-            .expect("writes");
+        broker.configure(who);
         broker.run();
         broker
+    }
+
+    /// Writes its configuration, which it reads when it runs the next time.
+    pub(crate) fn configure(&self, who: &str) {
+        let (port, store) = (self.port, self.path("jetstream"));
+        let mut config = File::create(self.path("nats.conf")).expect("a file");
+        writeln!(config, "host: 127.0.0.1\nport: {port}\n{who}").expect("writes");
+        writeln!(config, "jetstream {{ store_dir: \"{}\", sync_interval: always }}", store.display())
+            .expect("writes");
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -148,7 +160,8 @@ impl Broker {
     pub(crate) fn worker_with(&mut self, mut command: Command) -> Process {
         self.workers += 1;
         let name = format!("w{}", self.workers);
-        command.args([PROGRAM, "worker", &self.url(), "--lanes", "1", "--device", "cpu", "--name", &name]);
+        command.arg(&self.worker_program);
+        command.args(["worker", &self.url(), "--lanes", "1", "--device", "cpu", "--name", &name]);
         command.arg("--cache").arg(self.path(&format!("cache-{name}"))).args(&self.worker_options);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         Process::start(&mut command, self.path(&format!("{name}.log")))
@@ -162,16 +175,22 @@ impl Broker {
     }
 }
 
-/// The digests of the tables and nets of a run.
+/// The digests of the tables and nets of the run of [`SCRIPT`].
 pub(crate) fn digests(out: &Path) -> BTreeMap<PathBuf, String> {
+    run_digests(out, "fleet")
+}
+
+/// The digests of the tables and nets of a run.
+fn run_digests(out: &Path, run: &str) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
-    for folder in ["games", "positions", "networks", "training", "matches", "puzzles"] {
-        add(&out.join("fleet").join(folder), out, &mut found);
+    for folder in ["games", "positions", "networks", "training", "matches", "searches", "puzzles"] {
+        add(&out.join(run).join(folder), out, &mut found);
     }
     found
 }
 
-fn add(folder: &Path, out: &Path, found: &mut BTreeMap<PathBuf, String>) {
+/// Adds the digests of the files below a folder.
+pub(crate) fn add(folder: &Path, out: &Path, found: &mut BTreeMap<PathBuf, String>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
@@ -226,6 +245,79 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
     }
     let log = fs::read_to_string(out.path().join("fleet/run.log")).expect("the run's log");
     assert!(!format!("{log}{}", coordinator.printed()).contains(TOKEN));
+}
+
+/// The shipped scripts, with few generations and few games.
+const SHIPPED: [(&str, &[&str]); 2] = [
+    ("smoke", &[]),
+    (
+        "az_small",
+        &[
+            "generations=2",
+            "quick_games=8",
+            "games=8",
+            "simulations=4",
+            "considered=2",
+            "fast_simulations=2",
+            "cache=1000",
+            "updates=4",
+            "match_games=2",
+            "match_simulations=2",
+        ],
+    ),
+];
+
+#[test]
+fn shipped_scripts_have_the_same_bytes_with_three_workers() {
+    let mut broker = Broker::start();
+    let _workers = [broker.worker(), broker.worker(), broker.worker()];
+    for (name, settings) in SHIPPED {
+        let settings = settings.iter().flat_map(|setting| ["--set", *setting]);
+        let script = format!("experiments/{name}.rhai");
+        let [local, spread] = [(); 2].map(|()| tempfile::tempdir().expect("temporary folder"));
+        succeed(dc0_run(&script, local.path()).args(FIXED).args(settings.clone()));
+        succeed(
+            dc0_run(&script, spread.path()).args(FIXED).args(settings).args(["--workers", &broker.url()]),
+        );
+        let expected = run_digests(local.path(), name);
+        assert!(expected.len() > 15, "{expected:?}");
+        assert_eq!(run_digests(spread.path(), name), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_worker_of_another_program_only_takes_part_in_mixed_runs_whose_tables_say_so() {
+    let mut broker = Broker::start();
+    // The same program but for its digest.
+    let other = broker.path("dc0-run");
+    fs::copy(PROGRAM, &other).expect("copies");
+    File::options().append(true).open(&other).and_then(|mut file| file.write_all(b"0")).expect("writes");
+    broker.worker_program = other;
+    let mut stranger = broker.worker();
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut coordinator = broker.coordinator(out.path(), &[]);
+    for what in ["does nothing for this step: it is dc0", "no worker is there for this step"] {
+        wait_for("the reason", || coordinator.printed().contains(what));
+    }
+    broker.worker_program = PROGRAM.into();
+    let known = broker.worker();
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    drop(known);
+    let same = digests(out.path());
+    assert_eq!(same, expected(&[]));
+    let out = tempfile::tempdir().expect("temporary folder");
+    let mut coordinator = broker.coordinator(out.path(), &["--worker-kinds", "mixed"]);
+    assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
+    stranger.signal("TERM");
+    assert_eq!(stranger.end(), Some(130), "{}", stranger.printed());
+    assert!(!stranger.printed().contains("after 0 shards"), "{}", stranger.printed());
+    let mixed = digests(out.path());
+    assert!(same.keys().eq(mixed.keys()));
+    for path in mixed.keys().filter(|path| path.starts_with("fleet/games")) {
+        let table = fs::read(out.path().join(path)).expect("a table");
+        let says = |text: &[u8]| table.windows(text.len()).any(|bytes| bytes == text);
+        assert!(says(b"dc0.workers") && says(b"mixed"), "{}", path.display());
+    }
 }
 
 /// The table of a query of the run.
@@ -300,15 +392,6 @@ fn killed_workers_coordinators_and_brokers_lose_nothing() {
 /// Games by workers while the coordinator trains.
 const OVERLAP: &str = "tests/data/overlap.rhai";
 
-/// The digests of everything in the run of [`OVERLAP`] that must be reproducible.
-fn overlap_digests(out: &Path) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
-    for folder in ["games", "positions", "networks", "training", "matches"] {
-        add(&out.join("overlap").join(folder), out, &mut found);
-    }
-    found
-}
-
 #[test]
 fn games_by_workers_beside_a_training_have_the_bytes_of_one_machine_in_order() {
     // Long enough to be in the middle of both at the kill.
@@ -320,7 +403,7 @@ fn games_by_workers_beside_a_training_have_the_bytes_of_one_machine_in_order() {
         "--set",
         "overlap=false",
     ]));
-    let expected = overlap_digests(local.path());
+    let expected = run_digests(local.path(), "overlap");
     assert!(expected.len() > 50, "{expected:?}");
     let mut broker = Broker::start();
     let out = tempfile::tempdir().expect("temporary folder");
@@ -343,18 +426,5 @@ fn games_by_workers_beside_a_training_have_the_bytes_of_one_machine_in_order() {
     broker.kill();
     broker.run();
     assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());
-    assert_eq!(overlap_digests(out.path()), expected);
-}
-
-#[test]
-fn a_wrong_token_is_refused() {
-    let broker = Broker::start();
-    let wrong = format!("nats://guess@127.0.0.1:{}", broker.port);
-    for arguments in [vec!["worker", &wrong], vec!["fleet", &wrong]] {
-        let output = Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output().expect("it starts");
-        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{printed}");
-        assert!(printed.contains("cannot connect to the broker at nats://127.0.0.1"), "{printed}");
-        assert!(printed.to_lowercase().contains("authorization") && !printed.contains("guess"), "{printed}");
-    }
+    assert_eq!(run_digests(out.path(), "overlap"), expected);
 }

@@ -37,6 +37,19 @@ pub enum WorkerKinds {
     Mixed,
 }
 
+/// What a coordinator wants of its workers.
+#[derive(Debug, Clone, Copy)]
+pub struct FleetOptions<'a> {
+    /// Which workers may take part.
+    pub kinds: WorkerKinds,
+    /// The share of the shards that is done again here.
+    pub recheck: f64,
+    /// Threads that do them.
+    pub recheck_lanes: u32,
+    /// A place beside the broker for files.
+    pub artefacts: Option<&'a str>,
+}
+
 /// Tasks with their channels.
 type Exhausted = Mutex<Vec<(Channel, TaskMessage)>>;
 
@@ -68,14 +81,15 @@ impl std::fmt::Debug for NatsFleet {
 }
 
 impl NatsFleet {
-    /// Connects to a broker; `recheck` is the share of the shards that are done again here, and `artefacts` a place beside the broker for files.
+    /// Connects to a broker.
     pub fn connect(
         url: &str,
         args: &BrokerArgs,
-        (kinds, recheck, artefacts): (WorkerKinds, f64, Option<&str>),
+        options: FleetOptions<'_>,
         console: &Arc<Console>,
     ) -> Result<Self, BrokerError> {
         let host = host();
+        let FleetOptions { kinds, recheck, recheck_lanes, artefacts } = options;
         let artefacts = Artefacts::open(artefacts)?;
         let link = Link::connect(Address::new(url, args)?, &format!("dc0 coordinator on {host}"))?;
         setup::check_jetstream(&link)?;
@@ -92,7 +106,7 @@ impl NatsFleet {
             console: Arc::clone(console),
             workers,
             exhausted,
-            sample: Sample::new(recheck),
+            sample: Sample::new(recheck, recheck_lanes),
             aside: Mutex::default(),
         })
     }

@@ -28,7 +28,7 @@ pub const BATCH: usize = THREADS - 1;
 /// message.
 pub const INLINE: usize = 512 * 1024;
 
-/// Shards that wait to be done again by the coordinator.
+/// Shards that wait to be done again by the coordinator, for each thread that does so.
 pub const MOST_WAITING: usize = 2;
 
 /// How often workers, lost tasks and the broker's files are looked at.

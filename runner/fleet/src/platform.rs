@@ -50,16 +50,15 @@ impl Platform {
         )
     }
 
-    /// The route of a job's tasks. Floating-point nets round alike on the same platform only; nets in integers need the same program;
-    /// a mixed run takes whatever speaks the same version.
+    /// The route of a job's tasks: a mixed run takes whatever speaks the same version.
     pub(crate) fn route(&self, evaluation: &Evaluation, is_mixed: bool) -> Route {
-        if evaluation.is_exact {
-            self.exact()
-        } else if is_mixed {
-            self.mixed()
-        } else {
-            self.same(&evaluation.device)
-        }
+        if is_mixed { self.mixed() } else { self.equal(evaluation) }
+    }
+
+    /// The route of workers whose results have the bytes of this process. Floating-point nets round alike on the same platform only;
+    /// nets in integers need the same program.
+    pub(crate) fn equal(&self, evaluation: &Evaluation) -> Route {
+        if evaluation.is_exact { self.exact() } else { self.same(&evaluation.device) }
     }
 
     /// The routes whose tasks this process does on a kind of device.
@@ -140,7 +139,8 @@ mod tests {
         let exact = Evaluation { is_exact: true, ..float.clone() };
         assert!(takes(&other, &exact, false));
         let built = Platform { program: "q".to_owned(), ..one.clone() };
-        assert!(!takes(&built, &exact, false) && takes(&built, &float, true));
+        assert!(!takes(&built, &exact, false));
+        assert!(takes(&built, &float, true) && takes(&built, &exact, true), "mixed runs take every program");
         assert!(!one.routes("cuda").contains(&one.route(&float, false)));
     }
 

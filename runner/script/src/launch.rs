@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use dc0_core::durable;
-use dc0_fleet::{NatsFleet, redacted};
+use dc0_fleet::{FleetOptions, NatsFleet, redacted};
 
 use crate::args::ScriptArgs;
 use crate::engine::EngineHooks;
@@ -190,7 +190,12 @@ fn runner(
     let Process { console, interrupt, log_file } = process.clone();
     let mut options = run_options(args);
     if let Some(url) = &args.run.workers {
-        let options_of_fleet = (args.run.worker_kinds, args.run.recheck, args.run.artefacts.as_deref());
+        let options_of_fleet = FleetOptions {
+            kinds: args.run.worker_kinds,
+            recheck: args.run.recheck,
+            recheck_lanes: args.run.recheck_lanes,
+            artefacts: args.run.artefacts.as_deref(),
+        };
         let fleet = NatsFleet::connect(url, &args.run.broker, options_of_fleet, &console);
         options.fleet = Some(Arc::new(fleet.map_err(|error| Failure::from(&error))?));
     }

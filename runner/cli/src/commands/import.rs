@@ -202,6 +202,7 @@ fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs 
             workers: None,
             worker_kinds: dc0_fleet::WorkerKinds::default(),
             recheck: 0.0,
+            recheck_lanes: 1,
             artefacts: None,
             broker: dc0_fleet::BrokerArgs::default(),
             lanes: args.lanes,

@@ -1,20 +1,20 @@
 //! Does a sample of the shards again, in this process, and compares: so a worker that cheats within the rules is found, with another
 //! net, another seed or made-up visits.
 //!
-//! One thread does it while the workers go on. It never has more than a few shards to do, so a large fleet has a smaller sample.
+//! A few threads do it while the workers go on. They never have more than a few shards to do, so a large fleet has a smaller sample.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::Scope;
 
 use dc0_core::event::{Event, Observer};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
 use dc0_steps::StepError;
-use dc0_steps::executor::Order;
+use dc0_steps::executor::Recompute;
 
 use crate::names::Channel;
 use crate::pacing::MOST_WAITING;
@@ -40,6 +40,8 @@ pub(super) struct Rechecked {
 pub(super) struct Sample {
     /// The share of the shards.
     share: f64,
+    /// Threads that do them.
+    lanes: u32,
     /// Workers cannot know what is drawn.
     secret: RandomState,
     /// Workers of which a shard has been done again.
@@ -47,8 +49,8 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    pub(super) fn new(share: f64) -> Self {
-        Self { share, secret: RandomState::new(), known: Mutex::default() }
+    pub(super) fn new(share: f64, lanes: u32) -> Self {
+        Self { share, lanes, secret: RandomState::new(), known: Mutex::default() }
     }
 
     /// Whether a shard is to be done again: the first of each worker, and the share of the others.
@@ -59,7 +61,7 @@ impl Sample {
     }
 }
 
-/// The thread that does shards again.
+/// The threads that do shards again.
 pub(super) struct Rechecker<'a> {
     sample: &'a Sample,
     channel: Channel,
@@ -89,17 +91,22 @@ impl Observer for Quiet<'_> {
 }
 
 impl<'a> Rechecker<'a> {
-    /// Starts the thread, which ends with this value.
+    /// Starts the threads, which end with this value.
     pub(super) fn start<'scope>(
         scope: &'scope Scope<'scope, 'a>,
-        order: &'a Order<'a>,
+        recompute: &'a Recompute<'a>,
+        observer: &'a dyn Observer,
         sample: &'a Sample,
         channel: Channel,
         is_over: &'a AtomicBool,
     ) -> Self {
-        let (to, waiting) = sync_channel(MOST_WAITING);
+        let (to, waiting) = sync_channel(MOST_WAITING * sample.lanes as usize);
+        let waiting = Arc::new(Mutex::new(waiting));
         let (done, from) = mpsc::channel();
-        scope.spawn(move || work(order, is_over, &waiting, &done));
+        for _ in 0..sample.lanes {
+            let (waiting, done) = (Arc::clone(&waiting), done.clone());
+            scope.spawn(move || work(recompute, &Quiet { observer, is_over }, &waiting, &done));
+        }
         Self { sample, channel, to, from, open: 0, is_over }
     }
 
@@ -127,10 +134,16 @@ impl<'a> Rechecker<'a> {
     }
 }
 
-fn work(order: &Order<'_>, is_over: &AtomicBool, waiting: &Receiver<Counted>, done: &Sender<Rechecked>) {
-    let quiet = Quiet { observer: order.observer, is_over };
-    while let Ok(counted) = waiting.recv() {
-        let found = (order.recompute)(counted.shard, &quiet);
+fn work(
+    recompute: &Recompute<'_>,
+    observer: &dyn Observer,
+    waiting: &Mutex<Receiver<Counted>>,
+    done: &Sender<Rechecked>,
+) {
+    loop {
+        let next = waiting.lock().ignore_poison().recv();
+        let Ok(counted) = next else { return };
+        let found = recompute(counted.shard, observer);
         if done.send(Rechecked { counted, found }).is_err() {
             return;
         }
@@ -140,5 +153,45 @@ fn work(order: &Order<'_>, is_over: &AtomicBool, waiting: &Receiver<Counted>, do
 impl Drop for Rechecker<'_> {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use dc0_core::event::{Observer, Silent};
+    use dc0_core::selfplay::Shard;
+
+    use super::{Channel, Counted, Rechecker, Sample};
+
+    #[test]
+    fn lanes_do_shards_at_the_same_time_and_give_back_each_once() {
+        let (sample, is_over) = (Sample::new(1.0, 3), AtomicBool::new(false));
+        let channel = Channel::new(b"job", Path::new("run"), "host");
+        // Nobody passes before three are there.
+        let barrier = Barrier::new(3);
+        let recompute = |shard: Shard, _: &dyn Observer| {
+            barrier.wait();
+            Ok(vec![shard.index.to_string()])
+        };
+        let mut found = thread::scope(|scope| {
+            let mut rechecker = Rechecker::start(scope, &recompute, &Silent, &sample, channel, &is_over);
+            for index in 0..3 {
+                let shard = Shard { index, first_game: index, games: 1 };
+                rechecker.offer(Counted { shard, worker: "w".to_owned(), digests: Vec::new() });
+            }
+            let mut found = Vec::new();
+            while rechecker.is_open() {
+                found.extend(rechecker.take().map(|rechecked| rechecked.found.expect("done")));
+                thread::yield_now();
+            }
+            found
+        });
+        found.sort();
+        assert_eq!(found, [["0"], ["1"], ["2"]]);
     }
 }

@@ -179,10 +179,8 @@ impl<'a> Step<'a> {
         let (order, fleet) = (self.order, self.fleet);
         let is_over = AtomicBool::new(false);
         let outcome = thread::scope(|scope| {
-            // Those of another kind may round differently.
-            let is_comparable = fleet.kinds == WorkerKinds::Same || order.job.of.evaluation.is_exact;
-            let start = || Rechecker::start(scope, order, &fleet.sample, self.channel.clone(), &is_over);
-            let mut rechecker = is_comparable.then(start);
+            let (again, observer, channel) = (order.recompute, order.observer, self.channel.clone());
+            let mut rechecker = Rechecker::start(scope, again, observer, &fleet.sample, channel, &is_over);
             self.work(&mut rechecker)
         });
         self.show();
@@ -201,11 +199,10 @@ impl<'a> Step<'a> {
         &self.fleet.link
     }
 
-    fn work(&mut self, rechecker: &mut Option<Rechecker<'_>>) -> Result<(), StepError> {
-        let is_open = |rechecker: &Option<Rechecker<'_>>| rechecker.as_ref().is_some_and(Rechecker::is_open);
-        while !self.is_done() || is_open(rechecker) {
+    fn work(&mut self, rechecker: &mut Rechecker<'_>) -> Result<(), StepError> {
+        while !self.is_done() || rechecker.is_open() {
             self.order.observer.check()?;
-            while let Some(rechecked) = rechecker.as_mut().and_then(Rechecker::take) {
+            while let Some(rechecked) = rechecker.take() {
                 self.compare(rechecked)?;
             }
             if self.is_done() {
@@ -257,7 +254,7 @@ impl<'a> Step<'a> {
     }
 
     /// Hands out tasks and takes results once.
-    fn round(&mut self, rechecker: &mut Option<Rechecker<'_>>) -> Result<(), Trouble> {
+    fn round(&mut self, rechecker: &mut Rechecker<'_>) -> Result<(), Trouble> {
         // First, because nothing else works if the broker has lost what it had.
         if self.checked.elapsed() > CHECK_EVERY {
             self.checked = Stopwatch::start();
@@ -437,7 +434,7 @@ impl<'a> Step<'a> {
     }
 
     /// Counts results, and reports dead letters.
-    fn take(&mut self, messages: &[Message], rechecker: &mut Option<Rechecker<'_>>) -> Result<(), Trouble> {
+    fn take(&mut self, messages: &[Message], rechecker: &mut Rechecker<'_>) -> Result<(), Trouble> {
         let (mut unchecked, mut letters, mut again) = (Vec::new(), Vec::new(), Vec::new());
         let mut known = BTreeSet::new();
         for message in messages {
@@ -479,7 +476,8 @@ impl<'a> Step<'a> {
                 Verdict::Accepted(flow) => {
                     self.count(&counted, secs, object);
                     self.is_decided |= flow.is_break();
-                    if let Some(rechecker) = rechecker {
+                    // Workers of another kind may round differently.
+                    if self.is_comparable(&counted.worker) {
                         rechecker.offer(counted);
                     }
                     continue;
@@ -540,6 +538,12 @@ impl<'a> Step<'a> {
         } else {
             Ok(self.put(name, content, true)?)
         }
+    }
+
+    /// Whether the tables of a worker should be those of this process.
+    fn is_comparable(&self, worker: &str) -> bool {
+        let equal = || self.fleet.platform.equal(&self.order.job.of.evaluation);
+        self.fleet.kinds == WorkerKinds::Same || self.fleet.workers.does(worker, &equal())
     }
 
     /// Whether a shard has no result yet.

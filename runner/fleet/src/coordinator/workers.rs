@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use crate::error::BrokerError;
 use crate::link::Link;
 use crate::message::Heartbeat;
-use crate::names::{ALL_WORKERS, GONE};
+use crate::names::{ALL_WORKERS, GONE, Route};
 
 /// Workers that are listed; more are ignored, so that a flood of messages takes no memory.
 const MOST: usize = 100_000;
@@ -43,6 +43,12 @@ impl Workers {
         if all.len() < MOST || all.contains_key(&heartbeat.worker) {
             all.insert(heartbeat.worker.clone(), (heartbeat, Stopwatch::start()));
         }
+    }
+
+    /// Whether a worker does the tasks of a route.
+    pub(super) fn does(&self, worker: &str, route: &Route) -> bool {
+        let all = self.0.lock().ignore_poison();
+        all.get(worker).is_some_and(|(heartbeat, _)| heartbeat.routes.iter().any(|own| own == route.digits()))
     }
 
     /// The workers that are there at the moment, with the seconds since their last heartbeat.
