@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_come_from_one_place_only() {
+    fn credentials_come_from_one_source_only() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let file = folder.path().join("token");
         fs::write(&file, "other\n").expect("writes");
