@@ -49,8 +49,8 @@ pub enum TensorProblem {
         /// The number of given values.
         values: usize,
     },
-    /// A tensor is not stored as 32-bit floats.
-    #[error("{name}: expected 32-bit floats (F32), found {found}; convert the tensor")]
+    /// A tensor is not stored as floats of 32 or 16 bits.
+    #[error("{name}: expected floats of 32 or 16 bits (F32 or F16), found {found}; convert the tensor")]
     Dtype {
         /// The tensor.
         name: String,

@@ -1,9 +1,12 @@
-//! Tensors in safetensors files: sorted names and 32-bit floats only, so that equal tensors give equal bytes.
+//! Tensors in safetensors files: sorted names and floats of one width, so that equal tensors give equal bytes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
+use half::f16;
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 
 use super::CheckpointError;
@@ -29,18 +32,58 @@ impl View for &WeightTensor {
     }
 }
 
+/// A tensor rounded to 16-bit floats.
+struct Rounded<'a> {
+    shape: &'a [usize],
+    data: Vec<f16>,
+}
+
+impl View for &Rounded<'_> {
+    fn dtype(&self) -> Dtype {
+        Dtype::F16
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.data.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>().into()
+    }
+
+    fn data_len(&self) -> usize {
+        self.data.len() * size_of::<f16>()
+    }
+}
+
 /// Writes tensors atomically and returns the file's blake3 digest. Non-finite values are an error.
 pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
     let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
     check_problems(path, problems)?;
-    let bytes = safetensors::serialize(tensors, None)
-        .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
+    write(path, safetensors::serialize(tensors, None))
+}
+
+/// Like [`save_tensors`], rounded to 16-bit floats; larger values than those hold are an error, too.
+pub(super) fn save_rounded(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
+    let (mut rounded, mut problems) = (BTreeMap::new(), Vec::new());
+    for (name, tensor) in tensors {
+        let data: Vec<f16> = tensor.data.iter().map(|value| f16::from_f32(*value)).collect();
+        let read: Vec<f32> = data.iter().map(|value| value.to_f32()).collect();
+        problems.extend(not_finite(name, &read));
+        rounded.insert(name, Rounded { shape: &tensor.shape, data });
+    }
+    check_problems(path, problems)?;
+    write(path, safetensors::serialize(&rounded, None))
+}
+
+fn write(path: &Path, serialized: Result<Vec<u8>, SafeTensorError>) -> Result<String, CheckpointError> {
+    let bytes = serialized.map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
     durable::write(path, &bytes)
         .map_err(|source| CheckpointError::Write { file: path.to_owned(), source })?;
     Ok(durable::digest(&bytes))
 }
 
-/// Reads tensors and the file's blake3 digest; anything but finite 32-bit floats is an error.
+/// Reads tensors and the file's blake3 digest; anything but finite floats of 32 or 16 bits is an error.
 ///
 /// The caller checks names and shapes with [`crate::network::check_against`].
 pub fn load_tensors(path: &Path) -> Result<(Weights, String), CheckpointError> {
@@ -73,11 +116,13 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Weights, CheckpointErro
 }
 
 fn parse_one(name: &str, view: &TensorView<'_>) -> Result<WeightTensor, TensorProblem> {
-    if view.dtype() != Dtype::F32 {
-        return Err(TensorProblem::Dtype { name: name.to_owned(), found: view.dtype().to_string() });
-    }
-    let (values, _) = view.data().as_chunks();
-    let data: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let data: Vec<f32> = match view.dtype() {
+        Dtype::F32 => view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+        Dtype::F16 => {
+            view.data().as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect()
+        }
+        other => return Err(TensorProblem::Dtype { name: name.to_owned(), found: other.to_string() }),
+    };
     match not_finite(name, &data) {
         Some(problem) => Err(problem),
         None => Ok(WeightTensor { shape: view.shape().to_vec(), data }),

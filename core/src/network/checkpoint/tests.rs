@@ -50,6 +50,30 @@ fn problems(error: CheckpointError) -> Vec<TensorProblem> {
 }
 
 #[test]
+fn rounded_checkpoints_are_half_as_large_and_near_the_exact_ones() {
+    let (folder, path) = saved(&checkpoint());
+    let half = folder.path().join("half.safetensors");
+    let digest = checkpoint().save_rounded(&half).expect("saves");
+    let loaded = Checkpoint::load(&half).expect("loads");
+    assert_eq!((&loaded.checkpoint.spec, &loaded.digest), (&checkpoint().spec, &digest));
+    let size = |path: &Path| fs::metadata(path).expect("exists").len();
+    assert!(2 * size(&half) < size(&path) + 20_000, "{} and {}", size(&half), size(&path));
+    for (name, tensor) in &checkpoint().weights {
+        for (exact, rounded) in tensor.data.iter().zip(&loaded.checkpoint.weights[name].data) {
+            // Eleven binary digits, or the distance of the smallest numbers.
+            let bound = (exact.abs() * 2f32.powi(-11)).max(2f32.powi(-25));
+            assert!((exact - rounded).abs() <= bound, "{name}: {exact} became {rounded}");
+        }
+    }
+    let again = folder.path().join("again.safetensors");
+    assert_eq!(loaded.checkpoint.save_rounded(&again).expect("saves"), digest);
+    let mut large = checkpoint();
+    large.weights.get_mut("stem.conv.weight").expect("in the layout").data[3] = 70_000.0;
+    let found = problems(large.save_rounded(&again).expect_err("too large"));
+    assert!(matches!(&found[..], [TensorProblem::NotFinite { name, .. }] if name == "stem.conv.weight"));
+}
+
+#[test]
 fn checkpoints_round_trip_and_saving_again_gives_the_same_bytes() {
     let (folder, path) = saved(&checkpoint());
     let LoadedCheckpoint { checkpoint: loaded, digest } = Checkpoint::load(&path).expect("loads");

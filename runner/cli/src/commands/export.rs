@@ -10,6 +10,7 @@ mod tensors;
 use std::path::{Path, PathBuf};
 
 use dc0_core::encoding::EncodingError;
+use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
 use dc0_core::network::{NetworkSpec, parameter_count};
@@ -17,7 +18,7 @@ use dc0_core::store::StoreError;
 use thiserror::Error;
 
 pub(crate) use args::ExportArgs;
-use args::{ExportFormat, ExportOnnxArgs};
+use args::{ExportFormat, ExportNetArgs, ExportOnnxArgs};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -35,6 +36,8 @@ enum ExportError {
     Disk(std::io::Error),
     #[error("{}: {cause}; `dc0-run verify` says more", file.display())]
     Rows { file: PathBuf, cause: String },
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Net(#[from] NetError),
     #[error(transparent)]
@@ -70,10 +73,16 @@ impl Fault for ExportError {
             | Self::NoGames { .. }
             | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
             Self::Net(cause) => cause.exit(),
-            Self::Run(cause) => cause.exit(),
-            Self::Game { .. } | Self::Disk(_) | Self::Rows { .. } | Self::Onnx(_) | Self::Store(_) => {
-                Exit::Storage
+            Self::Checkpoint(CheckpointError::Extension { .. } | CheckpointError::Tensors { .. }) => {
+                Exit::BadInput
             }
+            Self::Run(cause) => cause.exit(),
+            Self::Checkpoint(_)
+            | Self::Game { .. }
+            | Self::Disk(_)
+            | Self::Rows { .. }
+            | Self::Onnx(_)
+            | Self::Store(_) => Exit::Storage,
         }
     }
 }
@@ -84,6 +93,7 @@ impl Command for ExportArgs {
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let lines = match &self.format {
+            ExportFormat::Net(args) => net(args)?,
             ExportFormat::Onnx(args) => onnx(args)?,
             ExportFormat::Optuna(args) => study::write(args)?,
             ExportFormat::Pgn(args) => games::write(args)?,
@@ -94,6 +104,16 @@ impl Command for ExportArgs {
         program.console.result(&lines.join("\n"));
         Ok(Exit::Done)
     }
+}
+
+fn net(args: &ExportNetArgs) -> Result<Vec<String>, ExportError> {
+    let named = named(&args.net)?;
+    let digest = if args.rounded { named.net.save_rounded(&args.out) } else { named.net.save(&args.out) };
+    Ok(vec![
+        format!("wrote    {} and its .json, weights {}", args.out.display(), &digest?[..8]),
+        format!("net      {}", named.file.display()),
+        format!("spec     {}", described(&named.net.spec)),
+    ])
 }
 
 fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {

@@ -128,3 +128,24 @@ fn a_net_too_large_for_memory_is_refused_with_the_figures() {
         }
     }
 }
+
+#[test]
+fn a_net_is_exported_by_itself_whole_or_rounded() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\"); run.promote(run.network(#{ tower: #{ kind: \"nnue\", filters: 64 } }));",
+    );
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let command = |arguments: &[&str]| -> Ended {
+        experiment.start(arguments).wait_with_output().expect("ends").into()
+    };
+    let size = |name: &str| experiment.folder.path().join(name).metadata().expect("written").len();
+    for (out, more) in [("whole.safetensors", &[][..]), ("half.safetensors", &["--rounded"][..])] {
+        let ended = command(&[&["export", "net", "datasets/small", "--out", out], more].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let inspected = command(&["inspect", out]);
+        assert!(inspected.stdout.contains("nnue 64"), "{}{}", inspected.stdout, inspected.stderr);
+    }
+    assert!(size("half.safetensors") * 2 < size("whole.safetensors") + 20_000);
+    let refused = command(&["export", "net", "datasets/small", "--out", "net.onnx"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+}

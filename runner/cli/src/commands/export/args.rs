@@ -19,6 +19,8 @@ pub(crate) struct ExportArgs {
 /// The formats that `export` knows.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportFormat {
+    /// A net by itself, as a checkpoint that every command reads, to be kept or passed on.
+    Net(ExportNetArgs),
     /// An ONNX file; docs/guides/python.md shows how to use it.
     Onnx(ExportOnnxArgs),
     /// A sweep as an Optuna journal: `optuna-dashboard FILE` opens it.
@@ -31,6 +33,20 @@ pub(crate) enum ExportFormat {
     Tensorboard(ExportTensorboardArgs),
     /// The positions that a run or dataset trains on, as tensors in a safetensors file; docs/guides/python.md shows how to use it.
     Tensors(ExportTensorsArgs),
+}
+
+/// What `export net` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportNetArgs {
+    /// A net: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped:az_small` or `shipped:az_nnue`.
+    #[arg(value_name = "NET")]
+    pub net: String,
+    /// The weights file to write, with its .json beside it; existing ones are replaced.
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub out: PathBuf,
+    /// Rounds the weights to 16-bit floats: half the size, for nets that play; one that learns on begins a little beside where it was.
+    #[arg(long)]
+    pub rounded: bool,
 }
 
 /// What `export optuna` writes.
