@@ -1,4 +1,4 @@
-//! Evaluations per second of an `nnue` in integers on one core, by width and instructions.
+//! Evaluations per second of an `nnue` in integers on one core, by inputs, width and instructions.
 //!
 //! `cargo run --release -p dc0-benches -- nnue`
 //!
@@ -11,7 +11,7 @@ use clap::Args;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::network::nnue::{Instructions, NnueEvaluator, NnueNet};
 use dc0_core::network::{
-    Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, ValueHeadSpec, initial_weights,
+    Batch, Evaluations, Evaluator, NetworkSpec, NnueInputs, Tower, TowerSpec, ValueHeadSpec, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
@@ -88,10 +88,14 @@ fn rate(net: &Arc<NnueNet>, instructions: Instructions, batches: &[Batch], secon
 
 pub(crate) fn run(options: &Options) {
     println!("evaluations/s of one thread, batches of {} rows", options.batch);
-    println!("{:>6} {:>12} {:>12} {:>16}", "width", "instructions", "values", "with policies");
-    for width in &options.widths {
+    println!(
+        "{:>8} {:>6} {:>12} {:>12} {:>16}",
+        "inputs", "width", "instructions", "values", "with policies"
+    );
+    let both = [NnueInputs::Pieces, NnueInputs::Threats].into_iter();
+    for (inputs, width) in both.flat_map(|inputs| options.widths.iter().map(move |width| (inputs, *width))) {
         let spec = NetworkSpec {
-            tower: TowerSpec { kind: Tower::Nnue, filters: *width, ..TowerSpec::default() },
+            tower: TowerSpec { kind: Tower::Nnue, filters: width, inputs, ..TowerSpec::default() },
             value_head: ValueHeadSpec { hidden: options.hidden, ..ValueHeadSpec::default() },
             ..NetworkSpec::default()
         };
@@ -102,7 +106,8 @@ pub(crate) fn run(options: &Options) {
         for instructions in Instructions::available() {
             let rate = |batches: &[Batch]| rate(&net, instructions, batches, options.seconds);
             let name = format!("{instructions:?}");
-            println!("{width:>6} {name:>12} {:>12.0} {:>16.0}", rate(&values), rate(&batches));
+            let (values, both) = (rate(&values), rate(&batches));
+            println!("{:>8} {width:>6} {name:>12} {values:>12.0} {both:>16.0}", inputs.name());
         }
     }
 }

@@ -20,9 +20,10 @@ use dc0_core::arena::{elo_of, interval};
 use dc0_core::board::{Game, KnownMove, Piece, Position, Rules, Side, TablebaseError};
 use dc0_core::book::Book;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::graph::{PIECE_SQUARES, seen_from_the_other_side};
+use dc0_core::network::graph::seen_from_the_other_side;
 use dc0_core::network::nnue::NnueNet;
-use dc0_core::network::{Accumulator, WeightTensor, expected_result};
+use dc0_core::network::threats::threats;
+use dc0_core::network::{Accumulator, NnueInputs, WeightTensor, expected_result};
 use dc0_core::rng::Seed;
 
 const RULES: Rules = Rules { max_plies: 400 };
@@ -31,16 +32,16 @@ const RULES: Rules = Rules { max_plies: 400 };
 #[derive(Clone)]
 struct Floats {
     net: Arc<Checkpoint>,
-    /// `[768, W]`.
+    /// `[I, W]`.
     first: Arc<Vec<Vec<f32>>>,
 }
 
 impl Floats {
     fn new(net: Checkpoint) -> Self {
         let weights = &net.weights["stem.weight"];
-        let by_input =
-            |input: usize| weights.data.iter().skip(input).step_by(PIECE_SQUARES).copied().collect();
-        Self { first: Arc::new((0..PIECE_SQUARES).map(by_input).collect()), net: Arc::new(net) }
+        let inputs = net.spec.tower.inputs.count();
+        let by_input = |input: usize| weights.data.iter().skip(input).step_by(inputs).copied().collect();
+        Self { first: Arc::new((0..inputs).map(by_input).collect()), net: Arc::new(net) }
     }
 
     fn tensor(&self, name: &str) -> &WeightTensor {
@@ -48,17 +49,21 @@ impl Floats {
     }
 
     /// The pieces of a position as inputs of the first layer, seen by the side to move.
-    fn inputs(position: &Position) -> Vec<usize> {
+    fn inputs(&self, position: &Position) -> Vec<usize> {
         let own = position.side_to_move();
-        let flip = if own == Side::Black { 56 } else { 0 };
-        let planes = [own, own.other()].into_iter().flat_map(|side| Piece::ALL.map(|kind| (side, kind)));
-        let squares = |(plane, (side, kind)): (usize, (Side, Piece))| {
-            let pieces = position.pieces(side, kind);
-            (0..64)
-                .filter(move |square| pieces >> square & 1 == 1)
-                .map(move |square| plane * 64 + (square ^ flip))
+        let pieces: [u64; 12] = std::array::from_fn(|plane| {
+            let side = if plane < 6 { own } else { own.other() };
+            let squares = position.pieces(side, Piece::ALL[plane % 6]);
+            if own == Side::Black { squares.swap_bytes() } else { squares }
+        });
+        let planes = match self.net.spec.tower.inputs {
+            NnueInputs::Pieces => pieces.to_vec(),
+            NnueInputs::Threats => threats(&pieces).to_vec(),
         };
-        planes.enumerate().flat_map(squares).collect()
+        let squares = |(plane, squares): (usize, u64)| {
+            (0..64).filter(move |square| squares >> square & 1 == 1).map(move |square| plane * 64 + square)
+        };
+        planes.into_iter().enumerate().flat_map(squares).collect()
     }
 
     /// The first layer's outputs for a side.
@@ -86,7 +91,7 @@ impl Floats {
 
     /// P(win) − P(loss) of the side to move.
     fn value(&self, position: &Position) -> f32 {
-        let inputs = Self::inputs(position);
+        let inputs = self.inputs(position);
         let mut outputs = self.outputs(inputs.iter().copied());
         outputs.extend(self.outputs(inputs.iter().map(|input| seen_from_the_other_side(*input))));
         let hidden: Vec<f32> =

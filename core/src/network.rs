@@ -25,6 +25,7 @@ mod samples;
 mod softmax;
 mod spec;
 mod tensor;
+pub mod threats;
 #[cfg(feature = "torch")]
 pub mod torch;
 mod weights;
@@ -41,8 +42,8 @@ pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
 pub use softmax::softmax;
 pub use spec::{
-    Accumulator, Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
-    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
+    Accumulator, Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
+    PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
 pub use tensor::{Init, TensorRole, TensorSpec};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};

@@ -5,8 +5,8 @@ use dc0_core::board::{Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::onnx::OnnxLibrary;
 use dc0_core::network::{
-    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
-    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
+    PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
@@ -26,7 +26,10 @@ fn towers() -> Vec<TowerSpec> {
         }
     }
     for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
-        towers.push(TowerSpec { kind: Tower::Nnue, accumulator, filters: 64, ..small.clone() });
+        for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
+            let kind = Tower::Nnue;
+            towers.push(TowerSpec { kind, accumulator, inputs, filters: 64, ..small.clone() });
+        }
     }
     towers
 }

@@ -3,7 +3,8 @@
 //! The tensors and their initial values, the trained net, the inference copy, the ONNX export, the operation count and
 //! growth all follow this list.
 
-use super::{Accumulator, Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
+use super::threats::STATES;
+use super::{Accumulator, Activation, NetworkSpec, NnueInputs, NormKind, PolicyHead, Tower, ValueHead};
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, possible_moves};
 
 /// The scale of the last layers' initial weights relative to He's: an untrained net must have no strong preferences, because
@@ -14,20 +15,21 @@ const LAST_LAYER_GAIN: f32 = 0.2;
 /// to compensate for one (He et al. 2015, section 2.2).
 const LINEAR_GAIN: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
-/// The scale of the initial weights of an nnue's first layer relative to He's, which counts all its inputs though only about 30 of the
-/// 768 are not zero. With it the outputs are spread over the range that they are clipped to. Chosen.
+/// The scale of the initial weights of an nnue's first layer relative to He's with [`PIECE_SQUARES`] inputs, which counts all of them though
+/// only about 30 are not zero. With it the outputs are spread over the range that they are clipped to. Chosen.
 const ACCUMULATOR_GAIN: f32 = 2.0;
 
-/// Inputs of an nnue's first layer: the planes of both sides' pieces.
+/// The planes of both sides' pieces.
 pub const PIECE_SQUARES: usize = 12 * 64;
 
 /// The most pieces on a board.
 const PIECES: usize = 32;
 
-/// The input of an nnue's first layer that is the same piece on the same square as another one, seen from the other side.
-pub fn seen_from_the_other_side(piece_square: usize) -> usize {
-    let (plane, square) = (piece_square / 64, piece_square % 64);
-    (plane + 6) % 12 * 64 + (square ^ 56)
+/// The input of an nnue's first layer that is the same piece on the same square as another one, in the same state, seen from the other
+/// side.
+pub fn seen_from_the_other_side(input: usize) -> usize {
+    let (state, plane, square) = (input / PIECE_SQUARES, input / 64 % 12, input % 64);
+    state * PIECE_SQUARES + (plane + 6) % 12 * 64 + (square ^ 56)
 }
 
 /// For each policy index, its number among the [`possible_moves`]; [`POSSIBLE_MOVES`] if it is none of them.
@@ -111,10 +113,14 @@ pub enum Op {
         /// How it normalises.
         kind: NormKind,
     },
-    /// The first layer of an nnue: the planes of the pieces as `[B, 768]`, index plane · 64 + square, to `[B, W]` for the side to move
+    /// `[B, P, 8, 8]`, whose first twelve planes are the pieces, to `[B, 48, 8, 8]`, the same planes for each [state](STATES) of a piece.
+    Threats,
+    /// The first layer of an nnue: the planes of the pieces as `[B, I]`, index plane · 64 + square, to `[B, W]` for the side to move
     /// and `[B, W]` for its opponent, who sees the board with its ranks reversed and the sides exchanged. Both use the same weights.
     /// The outputs are clipped to [0, 1], and those of the side to move come first.
     Accumulate {
+        /// Inputs `I`.
+        inputs: usize,
         /// Outputs `W` of each side before `activation`.
         width: usize,
         /// What becomes of them.
@@ -135,6 +141,16 @@ pub enum Op {
 
 /// The logit of a move that no piece can make: low enough for a probability of 0, and finite in every precision.
 pub const IMPOSSIBLE_LOGIT: f32 = -10_000.0;
+
+impl NnueInputs {
+    /// How many there are.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Pieces => PIECE_SQUARES,
+            Self::Threats => STATES * PIECE_SQUARES,
+        }
+    }
+}
 
 impl Accumulator {
     /// Outputs of both sides together for `width` sums on each side.
@@ -280,6 +296,7 @@ impl Op {
             | Self::Flatten { .. }
             | Self::PositionEmbedding { .. }
             | Self::Norm { .. }
+            | Self::Threats
             | Self::ExpandPolicy => 0,
         };
         count as u64
@@ -294,7 +311,8 @@ impl Op {
             | Self::Attention { channels, .. } => Shape::Board(channels),
             Self::Flatten { channels } => Shape::Flat(64 * channels),
             Self::Dense { outputs, .. } => Shape::Flat(outputs),
-            Self::Accumulate { width, activation } => Shape::Flat(activation.outputs(width)),
+            Self::Threats => Shape::Board(12 * STATES),
+            Self::Accumulate { width, activation, .. } => Shape::Flat(activation.outputs(width)),
             Self::ExpandPolicy => Shape::Flat(POLICY_SIZE),
         }
     }
@@ -393,8 +411,15 @@ impl Builder<'_> {
     }
 
     fn accumulators(&mut self) -> ValueId {
-        let op = Op::Accumulate { width: self.filters(), activation: self.spec.tower.accumulator };
-        self.push("stem".to_owned(), op, &[0], ACCUMULATOR_GAIN)
+        let kind = self.spec.tower.inputs;
+        let pieces = match kind {
+            NnueInputs::Pieces => 0,
+            NnueInputs::Threats => self.push("stem.threats".to_owned(), Op::Threats, &[0], 1.0),
+        };
+        let (inputs, width, activation) = (kind.count(), self.filters(), self.spec.tower.accumulator);
+        // However many inputs there are, each piece is one of them.
+        let gain = ACCUMULATOR_GAIN * ((inputs / PIECE_SQUARES) as f32).sqrt();
+        self.push("stem".to_owned(), Op::Accumulate { inputs, width, activation }, &[pieces], gain)
     }
 
     fn is_nnue(&self) -> bool {

@@ -9,7 +9,8 @@ use thiserror::Error;
 use super::graph::{Graph, Layer, Op};
 use super::layout::{stream_number, tensors};
 use super::{
-    Accumulator, AuxiliaryHeadsSpec, NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights,
+    Accumulator, AuxiliaryHeadsSpec, NetworkSpec, NnueInputs, TensorRole, Tower, WeightTensor, Weights,
+    initial_weights,
 };
 use crate::params;
 use crate::rng::{Purpose, Seed};
@@ -25,6 +26,8 @@ params! {
         value_filters: Option<u32> = None, in 1..=1024;
         /// Width of the value head's hidden layer.
         value_hidden: Option<u32> = None, in 1..=8192;
+        /// What an `nnue` reads: `"threats"` starts as the same net, whatever attacks and defends a piece.
+        inputs: Option<NnueInputs> = None;
         /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
         auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
         /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
@@ -41,6 +44,7 @@ impl GrowParams {
         spec.tower.filters = self.filters.unwrap_or(spec.tower.filters);
         spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
         spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
+        spec.tower.inputs = self.inputs.unwrap_or(spec.tower.inputs);
         if let Some(added) = &self.auxiliary_heads {
             let has = spec.auxiliary_heads.get_or_insert_with(|| added.clone());
             has.soft_policy |= added.soft_policy;
@@ -77,7 +81,11 @@ pub fn grow(
             // The two halves of an excitation's outputs are scales and shifts, those of pairwise products their factors.
             let has_halves = is_excitation(tensor.role) || has_factors(layer);
             let output_groups = if has_halves { 2 } else { 1 };
-            let axes = axes(output_groups, [input_groups, inner], [&before.shape, &tensor.shape]);
+            let mut axes = axes(output_groups, [input_groups, inner], [&before.shape, &tensor.shape]);
+            if let (Op::Accumulate { .. }, Some(inputs)) = (layer.op, axes.get_mut(1)) {
+                // A piece is in one state at a time.
+                inputs.is_divided = false;
+            }
             let source = weights.get(&before.name).expect("the weights were checked against the layout");
             let mut widened = widen(source, &tensor.shape, &axes);
             let mut stream = seed.stream(stream_number(&tensor.name), Purpose::Growth);
@@ -106,10 +114,16 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let smaller = sizes.iter().filter(|(_, from, to)| to < from);
     let mut problems: Vec<String> =
         smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
-    if sizes.iter().all(|(_, from, to)| to == from) && from.auxiliary_heads == to.auxiliary_heads {
-        let message =
-            "nothing would grow; give blocks, filters, value_filters, value_hidden or auxiliary_heads";
+    let has_same_sizes = sizes.iter().all(|(_, from, to)| to == from) && from.tower.inputs == to.tower.inputs;
+    if has_same_sizes && from.auxiliary_heads == to.auxiliary_heads {
+        let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs or auxiliary_heads";
         problems.push(message.to_owned());
+    }
+    if (from.tower.inputs, to.tower.inputs) == (NnueInputs::Threats, NnueInputs::Pieces) {
+        problems.push("inputs would shrink from threats to pieces".to_owned());
+    }
+    if from.tower.kind != Tower::Nnue && to.tower.inputs == NnueInputs::Threats {
+        problems.push(format!("only an nnue has inputs, not a {}", from.tower.kind.name()));
     }
     if from.tower.kind == Tower::Nnue {
         if from.tower.blocks != to.tower.blocks || from.value_head.filters != to.value_head.filters {
@@ -134,8 +148,8 @@ struct Axis {
     old: usize,
     new: usize,
     inner: usize,
-    /// Whether this is the input axis: copies of an input channel divide its weight among them.
-    is_input: bool,
+    /// Whether copies of a channel divide its weight among them, as those of inputs do that are all added up.
+    is_divided: bool,
 }
 
 impl Axis {
@@ -167,7 +181,8 @@ fn axes(outputs: usize, [inputs, inner]: [usize; 2], [old, new]: [&[usize]; 2]) 
     let axis = |dim: usize| {
         let is_input = dim == 1;
         let [groups, inner] = if is_input { [inputs, inner] } else { [outputs, 1] };
-        Axis { groups, old: old[dim] / groups / inner, new: new[dim] / groups / inner, inner, is_input }
+        let (old, new) = (old[dim] / groups / inner, new[dim] / groups / inner);
+        Axis { groups, old, new, inner, is_divided: is_input }
     };
     (0..old.len()).map(axis).collect()
 }
@@ -181,7 +196,7 @@ fn widen(source: &WeightTensor, shape: &[usize], axes: &[Axis]) -> WeightTensor 
             rest /= size;
             from += axis.source(index) * stride;
             stride *= axis.groups * axis.old * axis.inner;
-            copies *= if axis.is_input { axis.copies(index) } else { 1 };
+            copies *= if axis.is_divided { axis.copies(index) } else { 1 };
         }
         source.data[from] / copies as f32
     });

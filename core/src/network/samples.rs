@@ -3,8 +3,8 @@
 use rand::RngExt;
 
 use super::{
-    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead,
-    PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
+    PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -56,6 +56,7 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     let small =
         |kind, activation| TowerSpec { kind, blocks: 2, filters: 24, activation, ..TowerSpec::default() };
     let nnue = |accumulator| TowerSpec { accumulator, filters: 64, ..small(Tower::Nnue, Activation::Relu) };
+    let threats = TowerSpec { inputs: NnueInputs::Threats, ..nnue(Accumulator::Pairwise) };
     let towers = [
         small(Tower::SeResnet, Activation::Relu),
         small(Tower::SeResnet, Activation::Mish),
@@ -64,6 +65,7 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
         nnue(Accumulator::Pairwise),
         nnue(Accumulator::Clipped),
         nnue(Accumulator::Squared),
+        threats,
         small(Tower::Transformer, Activation::Mish),
         TowerSpec { norm: NormKind::Layer, ..small(Tower::Transformer, Activation::Swish) },
     ];

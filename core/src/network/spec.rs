@@ -20,6 +20,16 @@ param_enum! {
 }
 
 param_enum! {
+    /// What an `nnue` reads.
+    pub enum NnueInputs {
+        /// The pieces on their squares: 768 inputs.
+        Pieces = "pieces",
+        /// The same, told apart by whether a piece is attacked and whether it is defended: 3072 inputs.
+        Threats = "threats",
+    }
+}
+
+param_enum! {
     /// What an `nnue` makes of its first layer's outputs, all clipped to [0, 1].
     pub enum Accumulator {
         /// The products of the first half with the second half, on each side, as Stockfish does since version 15: half as many outputs.
@@ -95,6 +105,8 @@ params! {
         norm: NormKind = NormKind::Rms;
         /// What an `nnue` makes of its first layer's outputs.
         accumulator: Accumulator = Accumulator::Pairwise;
+        /// What an `nnue` reads. With `threats` it knows which pieces hang, which a tree search gains much from and alpha-beta nothing.
+        inputs: NnueInputs = NnueInputs::Pieces;
     }
     check check_tower;
 }
@@ -237,7 +249,12 @@ fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, Strin
 }
 
 fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
-    let TowerSpec { kind, filters, heads, activation, .. } = *tower;
+    let TowerSpec { kind, filters, heads, activation, inputs, .. } = *tower;
+    if kind != Tower::Nnue && inputs != NnueInputs::Pieces {
+        let message =
+            format!("only an nnue has other inputs than planes, not a {}; leave it out", kind.name());
+        return vec![("inputs", message)];
+    }
     if kind == Tower::Nnue && activation != Activation::Relu {
         return vec![("activation", format!("the heads of an nnue use relu, got {}", activation.name()))];
     }

@@ -2,7 +2,7 @@
 
 use super::graph::Graph;
 use super::samples::{all_kinds, trained_weights};
-use super::{GrowParams, NetworkSpec, Tower, grow, parameter_count, preset, presets};
+use super::{GrowParams, NetworkSpec, NnueInputs, Tower, grow, parameter_count, preset, presets};
 use crate::params::{Params, Value, read};
 use crate::rng::Seed;
 
@@ -77,7 +77,29 @@ fn nnue_counts_match_counts_by_hand() {
         // 32 pieces seen from two sides, then the dense layers.
         let multiply_adds = 64 * width + width * 1858 + width * 32 + 32 * 3;
         assert_eq!(Graph::new(&spec).multiply_adds() as usize, multiply_adds);
+        let mut threats = spec;
+        threats.tower.inputs = NnueInputs::Threats;
+        assert_eq!(parameter_count(&threats), 4 * 768 * width + width + heads);
+        assert_eq!(Graph::new(&threats).multiply_adds() as usize, multiply_adds);
     }
+}
+
+#[test]
+fn threats_are_inputs_of_an_nnue_alone_and_stay_once_they_are_there() {
+    let refused = |spec: &NetworkSpec, inputs| {
+        let params = GrowParams { inputs: Some(inputs), ..GrowParams::default() };
+        params.target(spec).expect_err("cannot grow so").to_string()
+    };
+    let mut nnue = preset("nnue-128").expect("exists").spec;
+    assert!(refused(&nnue, NnueInputs::Pieces).contains("nothing would grow"));
+    nnue.tower.inputs = NnueInputs::Threats;
+    assert!(refused(&nnue, NnueInputs::Pieces).contains("shrink from threats to pieces"));
+    let tower = NetworkSpec::default();
+    assert!(refused(&tower, NnueInputs::Threats).contains("only an nnue has inputs, not a se_resnet"));
+    let spec = serde_json::json!({ "tower": { "inputs": "threats" } });
+    let error = read::<NetworkSpec>("network", &serde_json::from_value(spec).expect("parameters"))
+        .expect_err("no nnue");
+    assert!(error.to_string().contains("tower.inputs: only an nnue"), "{error}");
 }
 
 #[test]

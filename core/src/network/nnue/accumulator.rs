@@ -2,7 +2,8 @@
 
 use super::blocks::{Outputs, Sums};
 use super::pieces::{Inputs, Pieces, distance, turned};
-use crate::network::Accumulator;
+use crate::network::threats::{STATES, threats};
+use crate::network::{Accumulator, NnueInputs};
 
 /// 1.0 in the first layer's integers: weights, biases and sums.
 pub(super) const ONE: i16 = 255;
@@ -19,17 +20,19 @@ const TILE: usize = 4;
 /// The first layer in integers.
 #[derive(Debug, Clone)]
 pub(super) struct FirstLayer {
-    /// `[768, W]`.
+    /// `[I, W]`.
     pub(super) weights: Vec<Sums>,
     /// `[W]`.
     pub(super) bias: Vec<Sums>,
     pub(super) activation: Accumulator,
+    pub(super) inputs: NnueInputs,
 }
 
 /// The sums for a position, seen from both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accumulated {
-    pieces: Pieces,
+    /// The inputs that are 1: the first dozen of planes for pieces, all of them for threats.
+    planes: [u64; 12 * STATES],
     /// `[2, W]`, those of the side to move first.
     sums: Vec<Sums>,
 }
@@ -45,31 +48,39 @@ impl FirstLayer {
 
     /// The sums for the empty board.
     pub(super) fn empty(&self) -> Accumulated {
-        Accumulated { pieces: [0; 12], sums: [self.bias.as_slice(), &self.bias].concat() }
+        Accumulated { planes: [0; 12 * STATES], sums: [self.bias.as_slice(), &self.bias].concat() }
     }
 
     /// Changes sums to those of another position: from what they are, from what they are as the opponent sees them, or from nothing,
     /// whatever is the least work.
     #[inline(always)]
     pub(super) fn update(&self, sums: &mut Accumulated, pieces: &Pieces) {
-        let as_opponent = turned(&sums.pieces);
-        let (same, turn) = (distance(&sums.pieces, pieces), distance(&as_opponent, pieces));
-        let afresh = distance(&[0; 12], pieces);
+        match self.inputs {
+            NnueInputs::Pieces => self.update_planes(sums, pieces),
+            NnueInputs::Threats => self.update_planes(sums, &threats(pieces)),
+        }
+    }
+
+    #[inline(always)]
+    fn update_planes<const N: usize>(&self, sums: &mut Accumulated, planes: &[u64; N]) {
+        let mut known: [u64; N] = *sums.planes.first_chunk().expect("as many planes as there may be");
+        let as_opponent = turned(&known);
+        let (same, turn) = (distance(&known, planes), distance(&as_opponent, planes));
+        let afresh = distance(&[0; N], planes);
         let (own, other) = sums.sums.split_at_mut(self.bias.len());
-        let mut known = sums.pieces;
         if afresh <= same.min(turn) {
             own.copy_from_slice(&self.bias);
             other.copy_from_slice(&self.bias);
-            known = [0; 12];
+            known = [0; N];
         } else if turn < same {
             own.swap_with_slice(other);
             known = as_opponent;
         }
-        let removed = Inputs::missing(&known, pieces);
-        let added = Inputs::missing(pieces, &known);
+        let removed = Inputs::missing(&known, planes);
+        let added = Inputs::missing(planes, &known);
         self.apply(own, removed.seen_by(0), added.seen_by(0));
         self.apply(other, removed.seen_by(1), added.seen_by(1));
-        sums.pieces = *pieces;
+        sums.planes[..N].copy_from_slice(planes);
     }
 
     /// Takes away and adds the weights of inputs.

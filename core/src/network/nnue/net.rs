@@ -7,7 +7,7 @@ use super::blocks::Sums;
 use super::dense::{Dense, SmallDense};
 use crate::encoding::Encoding;
 use crate::network::fold::{Linear, plain};
-use crate::network::graph::{Graph, Op, PIECE_SQUARES, move_sources};
+use crate::network::graph::{Graph, Op, move_sources};
 use crate::network::{NetworkSpec, TensorProblems, Tower, ValueHead, Weights, check_against, layout};
 
 /// The most pieces on a board.
@@ -87,7 +87,12 @@ impl NnueNet {
         });
         let (linear, activation) = first.expect("an nnue begins with this layer");
         check_range(&linear)?;
-        let first = FirstLayer { weights: by_inputs(&linear), bias: rounded(&linear.bias.data), activation };
+        let first = FirstLayer {
+            weights: by_inputs(&linear),
+            bias: rounded(&linear.bias.data),
+            activation,
+            inputs: spec.tower.inputs,
+        };
         let head = |name: &'static str| -> Result<Head, NnueError> {
             let [hidden, last] = ["dense1", "dense2"].map(|layer| plain(weights, &format!("{name}.{layer}")));
             let reach = largest_output(&last, largest_output(&hidden, 1.0));
@@ -116,7 +121,7 @@ impl NnueNet {
 /// Checks that no position's sums leave 16 bits.
 fn check_range(linear: &Linear) -> Result<(), NnueError> {
     let limit = f32::from(i16::MAX) / f32::from(ONE) - 1.0;
-    for (output, row) in linear.weight.data.chunks_exact(PIECE_SQUARES).enumerate() {
+    for (output, row) in linear.weight.data.chunks_exact(linear.weight.shape[1]).enumerate() {
         let mut sizes: Vec<f32> = row.iter().map(|weight| weight.abs()).collect();
         // NaN comes first.
         sizes.sort_by(|one, other| other.total_cmp(one));
@@ -141,10 +146,10 @@ fn rounded(values: &[f32]) -> Vec<Sums> {
     blocks.map(|block| Sums(block.map(|value| (value * f32::from(ONE)).round() as i16))).collect()
 }
 
-/// `[W, 768]` as `[768, W]`.
+/// `[W, I]` as `[I, W]`.
 fn by_inputs(linear: &Linear) -> Vec<Sums> {
-    let outputs = linear.bias.data.len();
-    let weight = |input: usize, output: usize| linear.weight.data[output * PIECE_SQUARES + input];
+    let (inputs, outputs) = (linear.weight.shape[1], linear.bias.data.len());
+    let weight = |input: usize, output: usize| linear.weight.data[output * inputs + input];
     let row = |input: usize| (0..outputs).map(|output| weight(input, output)).collect::<Vec<f32>>();
-    (0..PIECE_SQUARES).flat_map(|input| rounded(&row(input))).collect()
+    (0..inputs).flat_map(|input| rounded(&row(input))).collect()
 }

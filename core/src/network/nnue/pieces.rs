@@ -23,22 +23,24 @@ pub(super) fn of_position(position: &Position) -> Pieces {
     pieces
 }
 
-/// The same position with the other side to move.
+/// The same planes with the other side to move; each dozen of planes is the pieces in one state.
 #[inline(always)]
-pub(super) fn turned(pieces: &Pieces) -> Pieces {
-    let mut turned = [0; 12];
-    for plane in 0..6 {
-        turned[plane] = pieces[plane + 6].swap_bytes();
-        turned[plane + 6] = pieces[plane].swap_bytes();
+pub(super) fn turned<const N: usize>(planes: &[u64; N]) -> [u64; N] {
+    let mut turned = [0; N];
+    for (from, to) in planes.as_chunks::<12>().0.iter().zip(turned.as_chunks_mut::<12>().0) {
+        for plane in 0..6 {
+            to[plane] = from[plane + 6].swap_bytes();
+            to[plane + 6] = from[plane].swap_bytes();
+        }
     }
     turned
 }
 
-/// Pieces that are on a square in one position and not in the other.
+/// Inputs that are 1 in one position and not in the other.
 #[inline(always)]
-pub(super) fn distance(one: &Pieces, other: &Pieces) -> u32 {
+pub(super) fn distance<const N: usize>(one: &[u64; N], other: &[u64; N]) -> u32 {
     let mut count = 0;
-    for plane in 0..12 {
+    for plane in 0..N {
         count += (one[plane] ^ other[plane]).count_ones();
     }
     count
@@ -52,12 +54,12 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// The pieces of a position that another lacks.
+    /// The inputs of a position that another lacks.
     #[inline(always)]
-    pub(super) fn missing(pieces: &Pieces, other: &Pieces) -> Self {
+    pub(super) fn missing<const N: usize>(planes: &[u64; N], other: &[u64; N]) -> Self {
         let mut inputs = Self { sides: [[0; 32]; 2], count: 0 };
-        for plane in 0..12 {
-            let mut squares = pieces[plane] & !other[plane];
+        for plane in 0..N {
+            let mut squares = planes[plane] & !other[plane];
             while squares != 0 {
                 let input = plane * 64 + squares.trailing_zeros() as usize;
                 squares &= squares - 1;

@@ -9,7 +9,9 @@ use super::pieces::{Pieces, of_position, turned};
 use super::{Instructions, NnueError, NnueEvaluator, NnueLine, NnueNet};
 use crate::board::{Game, Rules};
 use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
-use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, Weights, initial_weights};
+use crate::network::{
+    Batch, Evaluations, Evaluator, NetworkSpec, NnueInputs, Tower, Weights, initial_weights,
+};
 use crate::rng::{Purpose, Seed};
 
 const RULES: Rules = Rules { max_plies: 512 };
@@ -86,8 +88,13 @@ fn pieces_of(game: &Game) -> Pieces {
 
 #[test]
 fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
-    let spec = nnues().next().expect("an nnue");
-    let layer: FirstLayer = net(&spec).first.clone();
+    for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
+        let spec = nnues().find(|spec| spec.tower.inputs == inputs).expect("an nnue with these inputs");
+        check_updates(&net(&spec).first);
+    }
+}
+
+fn check_updates(layer: &FirstLayer) {
     let mut stream = Seed { run: 1, step: 2 }.stream(0, Purpose::Opening);
     let (mut game, mut sums) = (Game::initial(), layer.empty());
     for _ in 0..1_000_000 {

@@ -44,7 +44,10 @@ impl Writer<'_> {
                 as_plain(self.nodes.add("Add", name, &[&input, &embedding], []))
             }
             Op::Norm { kind, .. } => self.norm(name, input, kind),
-            Op::Accumulate { width, activation } => self.accumulate(name, input, width, activation),
+            Op::Threats => self.threats(name, input),
+            Op::Accumulate { inputs, width, activation } => {
+                self.accumulate(name, input, [inputs, width], activation)
+            }
             Op::ExpandPolicy => self.expand_policy(name, input),
             Op::Attention { channels, heads } => self.attention(name, input, channels, heads),
         };

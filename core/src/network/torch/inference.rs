@@ -5,7 +5,9 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::layers::{Accumulate, Attention, Conv, Dense, Norm, SqueezeExcite, activate, expand_policy};
+use super::layers::{
+    Accumulate, Attention, Conv, Dense, Norm, SqueezeExcite, Threats, activate, expand_policy,
+};
 use super::transfer::upload;
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 use crate::network::fold::{linear, plain, tensor};
@@ -53,6 +55,7 @@ enum PreparedOp {
     Add(Tensor),
     Norm(Norm),
     Attention(Attention),
+    Threats(Threats),
     Accumulate(Accumulate),
     /// The index of each output among the possible moves, in the order of [`policy_offset`].
     ExpandPolicy(Tensor),
@@ -143,6 +146,11 @@ impl PreparedOp {
             Self::Add(embedding) => inputs[0].f_add(embedding),
             Self::Norm(norm) => norm.run(inputs[0]),
             Self::Attention(attention) => attention.run(inputs[0]),
+            Self::Threats(threats) => {
+                let squares = inputs[0].f_narrow(2, 0, 12)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
+                let boards = threats.run(&squares.f_reshape([-1, 12, 8, 8])?)?;
+                boards.f_flatten(2, 3)?.f_transpose(1, 2)
+            }
             Self::Accumulate(accumulate) => accumulate.run(inputs[0]),
             Self::ExpandPolicy(sources) => expand_policy(inputs[0], sources),
         }
@@ -180,6 +188,7 @@ impl Builder<'_> {
                 let board = self.tensor_of(layer, "weight")?.f_reshape([channels as i64, 64])?;
                 PreparedOp::Add(board.f_t_copy()?.f_to_kind(kind)?)
             }
+            Op::Threats => PreparedOp::Threats(Threats::new(device)?),
             Op::Accumulate { activation, .. } => {
                 let linear = linear(weights, layer);
                 PreparedOp::Accumulate(Accumulate::new(&linear, activation, kind, device)?)

@@ -5,7 +5,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::fused;
 use super::transfer::upload;
 use crate::network::fold::{Linear, NORM_EPSILON};
-use crate::network::graph::{IMPOSSIBLE_LOGIT, PIECE_SQUARES, Squeeze};
+use crate::network::graph::{IMPOSSIBLE_LOGIT, Squeeze};
+use crate::network::threats::kernels;
 use crate::network::{Accumulator, Activation, NormKind};
 
 /// Applies an activation in place.
@@ -18,10 +19,59 @@ pub(super) fn activate(mut tensor: Tensor, activation: Option<Activation>) -> Re
     }
 }
 
-/// The weight of an nnue's first layer `[W, 768]` with its inputs in the order in which the other side sees them.
+/// The weight of an nnue's first layer `[W, I]` with its inputs in the order in which the other side sees them.
 pub(super) fn seen_from_the_other_side(weight: &Tensor) -> Result<Tensor, TchError> {
     // Sides, kinds of pieces, ranks, files.
-    weight.f_reshape([-1, 2, 6, 8, 8])?.f_flip([1, 3])?.f_reshape([-1, PIECE_SQUARES as i64])
+    weight.f_reshape([-1, 2, 6, 8, 8])?.f_flip([1, 3])?.f_reshape(weight.size())
+}
+
+/// Finds out which pieces are attacked and defended, by convolutions.
+#[derive(Debug)]
+pub(super) struct Threats {
+    leapers: Tensor,
+    sliders: Tensor,
+    steps: Tensor,
+    sides: Tensor,
+    attackers: Tensor,
+    defenders: Tensor,
+}
+
+impl Threats {
+    pub(super) fn new(device: Device) -> Result<Self, TchError> {
+        let kernel = |values: Vec<f32>, shape: [i64; 4]| {
+            Tensor::f_from_slice(&values)?.f_reshape(shape)?.f_to_device(device)
+        };
+        let rays = kernels::RAYS as i64;
+        Ok(Self {
+            leapers: kernel(kernels::leapers(), [2, 12, 5, 5])?,
+            sliders: kernel(kernels::sliders(), [rays, 12, 1, 1])?,
+            steps: kernel(kernels::steps(), [rays, 1, 3, 3])?,
+            sides: kernel(kernels::sides(), [2, rays, 1, 1])?,
+            attackers: Tensor::f_from_slice(&kernels::ATTACKERS)?.f_to_device(device)?,
+            defenders: Tensor::f_from_slice(&kernels::DEFENDERS)?.f_to_device(device)?,
+        })
+    }
+
+    /// The pieces `[B, 12, 8, 8]` as 32-bit floats to `[B, 48, 8, 8]`.
+    pub(super) fn run(&self, pieces: &Tensor) -> Result<Tensor, TchError> {
+        let none = None::<&Tensor>;
+        let empty =
+            pieces.f_sum_dim_intlist([1i64].as_slice(), true, Kind::Float)?.f_neg()?.f_add_scalar(1.0)?;
+        let mut moving = pieces.f_conv2d(&self.sliders, none, 1, 0, 1, 1)?;
+        let mut reached = moving.f_zeros_like()?;
+        for _ in 0..7 {
+            let next = moving.f_conv2d(&self.steps, none, 1, 1, 1, kernels::RAYS as i64)?;
+            reached = reached.f_add(&next)?;
+            moving = next.f_mul(&empty)?;
+        }
+        let slid = reached.f_conv2d(&self.sides, none, 1, 0, 1, 1)?;
+        let attacked = pieces.f_conv2d(&self.leapers, none, 1, 2, 1, 1)?.f_add(&slid)?.f_clamp_max(1.0)?;
+        let threatened = pieces.f_mul(&attacked.f_index_select(1, &self.attackers)?)?;
+        let defended = attacked.f_index_select(1, &self.defenders)?;
+        let unthreatened = pieces.f_sub(&threatened)?;
+        let (both, supported) = (threatened.f_mul(&defended)?, unthreatened.f_mul(&defended)?);
+        Tensor::f_cat(&[&unthreatened.f_sub(&supported)?, &threatened.f_sub(&both)?, &supported, &both], 1)
+    }
 }
 
 /// What an nnue makes of the sums of both sides, `[B, 2W]`.
@@ -48,7 +98,7 @@ pub(super) fn expand_policy(possible: &Tensor, sources: &Tensor) -> Result<Tenso
 /// The first layer of an nnue.
 #[derive(Debug)]
 pub(super) struct Accumulate {
-    /// `[768, 2W]`, in 32-bit floats: rounding to 16 bits would show in sums of thirty numbers.
+    /// `[I, 2W]`, in 32-bit floats: rounding to 16 bits would show in sums of thirty numbers.
     weight: Tensor,
     bias: Tensor,
     kind: Kind,
@@ -69,8 +119,9 @@ impl Accumulate {
 
     /// `[B, 64, P]` to `[B, outputs]`.
     pub(super) fn run(&self, squares: &Tensor) -> Result<Tensor, TchError> {
-        let pieces = squares.f_narrow(2, 0, 12)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
-        let pieces = pieces.f_reshape([-1, PIECE_SQUARES as i64])?;
+        let inputs = self.weight.size()[0];
+        let pieces = squares.f_narrow(2, 0, inputs / 64)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
+        let pieces = pieces.f_reshape([-1, inputs])?;
         let sums = self.bias.f_addmm(&pieces, &self.weight)?;
         accumulated(&sums, self.activation)?.f_to_kind(self.kind)
     }

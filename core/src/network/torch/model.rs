@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::TorchError;
-use super::layers::{Attention, Norm, accumulated, activate, expand_policy, seen_from_the_other_side};
+use super::layers::{
+    Attention, Norm, Threats, accumulated, activate, expand_policy, seen_from_the_other_side,
+};
 use super::transfer::{download, upload};
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
-use crate::network::graph::{
-    AuxiliaryHeads, Graph, Layer, Op, PIECE_SQUARES, Squeeze, ValueId, move_sources,
-};
+use crate::network::graph::{AuxiliaryHeads, Graph, Layer, Op, Squeeze, ValueId, move_sources};
 use crate::network::{Accumulator, NetworkSpec, Weights, check_against, layout};
 
 /// The statistics that batch norm uses.
@@ -54,7 +54,7 @@ pub enum NetInput {
 /// second, and so on; then all of them as the other side sees them.
 #[derive(Debug)]
 pub struct Pieces {
-    /// `[N]`, from 0 to 767.
+    /// `[N]`: the numbers of the inputs that are 1.
     pub squares: Tensor,
     /// `[2B]`: where those of each position start.
     pub starts: Tensor,
@@ -147,7 +147,10 @@ impl Net {
         for layer in &self.graph.layers {
             let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&value| &values[value]).collect();
             let output = match layer.op {
-                Op::Accumulate { activation, .. } => self.accumulate(input, &layer.name, activation)?,
+                Op::Threats => threats(input)?,
+                Op::Accumulate { activation, .. } => {
+                    self.accumulate(input, inputs[0], &layer.name, activation)?
+                }
                 _ => self.run(layer, &inputs, mode)?,
             };
             watch(layer, &output)?;
@@ -172,7 +175,7 @@ impl Net {
             }
             Op::Flatten { .. } => input.f_flatten(1, -1),
             Op::Dense { activation, .. } => activate(self.dense(input, name)?, activation),
-            Op::Accumulate { .. } => unreachable!("it reads the net's input"),
+            Op::Threats | Op::Accumulate { .. } => unreachable!("they read the net's input"),
             Op::ExpandPolicy => {
                 let sources = Tensor::f_from_slice(&move_sources())?.f_to_device(input.device())?;
                 expand_policy(input, &sources)
@@ -189,12 +192,20 @@ impl Net {
         }
     }
 
-    /// A position's pieces to the outputs of both sides, in the dtype of the input. The sums are of 32-bit floats.
-    fn accumulate(&self, input: &NetInput, layer: &str, activation: Accumulator) -> Result<Tensor, TchError> {
+    /// A position's pieces, `boards` where the input is planes, to the outputs of both sides, in the dtype of the input. The sums are of
+    /// 32-bit floats.
+    fn accumulate(
+        &self,
+        input: &NetInput,
+        boards: &Tensor,
+        layer: &str,
+        activation: Accumulator,
+    ) -> Result<Tensor, TchError> {
         let (weight, bias) = (self.part(layer, "weight"), self.part(layer, "bias"));
         let (sums, kind) = match input {
             NetInput::Planes(planes) => {
-                let pieces = planes.f_narrow(1, 0, 12)?.f_reshape([-1, PIECE_SQUARES as i64])?;
+                let inputs = weight.size()[1];
+                let pieces = boards.f_narrow(1, 0, inputs / 64)?.f_reshape([-1, inputs])?;
                 let pieces = pieces.f_to_kind(Kind::Float)?;
                 let own = pieces.f_linear(weight, Some(bias))?;
                 let other = pieces.f_linear(&seen_from_the_other_side(weight)?, Some(bias))?;
@@ -262,6 +273,16 @@ impl Net {
         };
         let (mean, variance) = running;
         input.f_batch_norm(weight, bias, mean, variance, train, momentum, BATCH_NORM_EPSILON, true)
+    }
+}
+
+/// The planes of pieces by what threatens and defends them; the input itself if it has the pieces one by one.
+fn threats(input: &NetInput) -> Result<Tensor, TchError> {
+    match input {
+        NetInput::Planes(planes) => {
+            Threats::new(planes.device())?.run(&planes.f_narrow(1, 0, 12)?.f_to_kind(Kind::Float)?)
+        }
+        NetInput::Pieces(pieces) => Ok(pieces.squares.shallow_clone()),
     }
 }
 

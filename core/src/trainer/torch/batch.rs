@@ -5,8 +5,9 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex};
 use crate::network::graph::{move_sources, seen_from_the_other_side};
+use crate::network::threats::threats;
 use crate::network::torch::{NetInput, Pieces};
-use crate::network::{NetworkSpec, Tower};
+use crate::network::{NetworkSpec, NnueInputs, Tower};
 use crate::trainer::samples::{Reply, Sample};
 
 /// A sample as it is trained on.
@@ -56,12 +57,13 @@ pub(super) struct BatchSetup<'a> {
 pub(super) struct NnueSetup {
     /// The number of each policy index among the moves that the net predicts.
     columns: Vec<i64>,
+    inputs: NnueInputs,
 }
 
 impl NnueSetup {
     /// `None` for other nets.
     pub(super) fn new(spec: &NetworkSpec) -> Option<Self> {
-        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources() })
+        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources(), inputs: spec.tower.inputs })
     }
 }
 
@@ -88,7 +90,7 @@ impl BatchSetup<'_> {
     fn input(self, batch: &[Row<'_>]) -> Result<NetInput, TchError> {
         Ok(match self.nnue {
             None => NetInput::Planes(planes(batch, self.encoding)?.f_to_device(self.device)?),
-            Some(_) => NetInput::Pieces(pieces(batch, self.device)?),
+            Some(nnue) => NetInput::Pieces(pieces(batch, nnue.inputs, self.device)?),
         })
     }
 }
@@ -197,14 +199,21 @@ fn planes(batch: &[Row<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
 }
 
 /// The pieces of positions: 32 at most in each, of the 12 planes that every encoding of an nnue begins with.
-fn pieces(batch: &[Row<'_>], device: Device) -> Result<Pieces, TchError> {
+fn pieces(batch: &[Row<'_>], inputs: NnueInputs, device: Device) -> Result<Pieces, TchError> {
     let (mut own, mut starts) =
         (Vec::with_capacity(2 * 32 * batch.len()), Vec::with_capacity(2 * batch.len()));
     for row in batch {
         starts.push(own.len() as i64);
         let flip = row.flip();
-        for (plane, &bits) in row.sample.binary.iter().take(12).enumerate() {
-            for_each_bit(bits, |square| own.push((plane * 64 + (square ^ flip)) as i64));
+        let pieces = row.sample.binary.first_chunk().expect("an nnue's encoding begins with the pieces");
+        let mut add = |planes: &[u64]| {
+            for (plane, &bits) in planes.iter().enumerate() {
+                for_each_bit(bits, |square| own.push((plane * 64 + (square ^ flip)) as i64));
+            }
+        };
+        match inputs {
+            NnueInputs::Pieces => add(pieces),
+            NnueInputs::Threats => add(&threats(pieces)),
         }
     }
     let count = own.len() as i64;

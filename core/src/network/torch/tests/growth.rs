@@ -4,8 +4,8 @@ use super::largest_difference;
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
 use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use crate::network::{
-    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, NetworkSpec, Tower, Weights,
-    check_against, grow, layout,
+    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, NetworkSpec, NnueInputs, Tower,
+    Weights, check_against, grow, layout,
 };
 use crate::rng::Seed;
 
@@ -28,7 +28,8 @@ fn grown_nets_have_the_same_outputs() {
         let weights = trained_weights(&spec);
         let before = evaluate(&spec, &weights);
         let wider = if is_nnue {
-            GrowParams { filters: Some(192), ..GrowParams::default() }
+            let inputs = Some(NnueInputs::Threats);
+            GrowParams { filters: Some(192), inputs, ..GrowParams::default() }
         } else {
             GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() }
         };
