@@ -5,91 +5,103 @@ use std::collections::BTreeMap;
 use dc0_core::params;
 use dc0_core::params::{Bounds, Param, ParamKind, Problems, Value};
 
-params! {
-    /// How a UCI engine plays. Exactly one of `nodes`, `depth`, `move_time` and `clock` limits its moves.
-    pub struct UciParams {
-        /// Arguments of its command line.
-        args: Vec<String> = Vec::new();
-        /// Its options by the names that it declares, as `uci` lists them; `true` presses a button.
-        options: ProgramOptions = ProgramOptions::default();
-        /// Nodes for each move (`go nodes`), as the engine counts them.
-        nodes: Option<u64> = None, in 1..=1_000_000_000_000_i64;
-        /// Depth of each search (`go depth`).
-        depth: Option<u32> = None, in 1..=1000;
-        /// Seconds for each move (`go movetime`).
-        move_time: Option<f64> = None, in 0.001..=86_400.0;
-        /// A clock for each game (`go wtime btime …`).
-        clock: Option<ClockParams> = None;
-        /// A name of one's own for tables; empty for what the engine says, its options and its limit.
-        name: String = String::new();
-        /// The folder to start it in, for programs that look for their files there; empty for the current one.
-        folder: String = String::new();
-        /// Further files that decide how it plays, such as the engine that a script starts: the player is another one when they change.
-        /// Files named in `args` and `options` count without being listed here.
-        files: Vec<String> = Vec::new();
-        /// Seconds in which it must start, and be ready for each game.
-        start_timeout: f64 = 30.0, in 0.1..=3600.0;
-        /// Seconds for a move by `nodes` or `depth`, after which the game is lost because it does not answer.
-        move_timeout: f64 = 60.0, in 0.1..=86_400.0;
-        /// Seconds beyond `move_time` or `clock` that are tolerated; 0 as in fastchess and cutechess.
-        time_margin: f64 = 0.0, in 0.0..=60.0;
-    }
-    check |params| {
-        let given = [
-            ("nodes", params.nodes.is_some()),
-            ("depth", params.depth.is_some()),
-            ("move_time", params.move_time.is_some()),
-            ("clock", params.clock.is_some()),
-        ];
-        let texts = [("name", &params.name), ("folder", &params.folder)];
-        [one_limit(&given), plain_texts(&texts, &params.args)].concat()
+/// Declares the parameters of the programs of a protocol. Protocols differ in their words for limits and in the times that they can express.
+macro_rules! program_params {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident {
+            options: $options:literal;
+            nodes: $nodes:literal;
+            depth: $depth:literal;
+            move_time: $move_time:literal, $seconds:ty, in $range:expr;
+            clock: $clock:literal;
+            folder: $folder:literal;
+        }
+        check $check:expr;
+    ) => {
+        params! {
+            $(#[doc = $about])+
+            pub struct $name {
+                /// Arguments of its command line.
+                args: Vec<String> = Vec::new();
+                #[doc = $options]
+                options: ProgramOptions = ProgramOptions::default();
+                #[doc = $nodes]
+                nodes: Option<u64> = None, in 1..=1_000_000_000_000_i64;
+                #[doc = $depth]
+                depth: Option<u32> = None, in 1..=1000;
+                #[doc = $move_time]
+                move_time: Option<$seconds> = None, in $range;
+                #[doc = $clock]
+                clock: Option<ClockParams> = None;
+                /// A name of one's own for tables; empty for what the engine says, its options and its limit.
+                name: String = String::new();
+                #[doc = $folder]
+                folder: String = String::new();
+                /// Further files that decide how it plays, such as the engine that a script starts: the player is another one when they change.
+                /// Files named in `args` and `options` count without being listed here.
+                files: Vec<String> = Vec::new();
+                /// Seconds in which it must start, and be ready for each game.
+                start_timeout: f64 = 30.0, in 0.1..=3600.0;
+                /// Seconds for a move by `nodes` or `depth`, after which the game is lost because it does not answer.
+                move_timeout: f64 = 60.0, in 0.1..=86_400.0;
+                /// Seconds beyond `move_time` or `clock` that are tolerated; 0 as in fastchess and cutechess.
+                time_margin: f64 = 0.0, in 0.0..=60.0;
+            }
+            check |params| {
+                let given = [
+                    ("nodes", params.nodes.is_some()),
+                    ("depth", params.depth.is_some()),
+                    ("move_time", params.move_time.is_some()),
+                    ("clock", params.clock.is_some()),
+                ];
+                let texts = [("name", &params.name), ("folder", &params.folder)];
+                let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
+                [one_limit(&given), plain_texts(&texts, &params.args), check(params)].concat()
+            };
+        }
+
+        impl From<&$name> for Settings {
+            fn from(params: &$name) -> Self {
+                let $name { args, options, nodes, depth, move_time, clock, name, folder, files, .. } =
+                    params.clone();
+                let $name { start_timeout, move_timeout, time_margin, .. } = *params;
+                let limit = Limit::of(nodes, depth, move_time.map(Into::into), clock.as_ref());
+                let options = options.0;
+                Self { args, options, limit, name, folder, files, start_timeout, move_timeout, time_margin }
+            }
+        }
     };
 }
 
-params! {
+program_params! {
+    /// How a UCI engine plays. Exactly one of `nodes`, `depth`, `move_time` and `clock` limits its moves.
+    pub struct UciParams {
+        options: " Its options by the names that it declares, as `uci` lists them; `true` presses a button.";
+        nodes: " Nodes for each move (`go nodes`), as the engine counts them.";
+        depth: " Depth of each search (`go depth`).";
+        move_time: " Seconds for each move (`go movetime`).", f64, in 0.001..=86_400.0;
+        clock: " A clock for each game (`go wtime btime …`).";
+        folder: " The folder to start it in, for programs that look for their files there; empty for the current one.";
+    }
+    check |_| Vec::new();
+}
+
+program_params! {
     /// How an xboard engine plays, one that speaks the Chess Engine Communication Protocol. Exactly one of `nodes`, `depth`,
     /// `move_time` and `clock` limits its moves.
     pub struct XboardParams {
-        /// Arguments of its command line.
-        args: Vec<String> = Vec::new();
-        /// Its options by the names that it declares (`feature option`), and `memory` (MiB) and `cores` if it has these features; `true`
-        /// presses a button.
-        options: ProgramOptions = ProgramOptions::default();
-        /// Nodes for each move, for the few engines with the feature `nps`: a second at this many nodes per second.
-        nodes: Option<u64> = None, in 1..=1_000_000_000_000_i64;
-        /// Depth of each search (`sd`).
-        depth: Option<u32> = None, in 1..=1000;
-        /// Whole seconds for each move (`st`).
-        move_time: Option<u32> = None, in 1..=86_400;
-        /// A clock for each game (`level`, `time`, `otim`), which begins with whole seconds.
-        clock: Option<ClockParams> = None;
-        /// A name of one's own for tables; empty for what the engine says, its options and its limit.
-        name: String = String::new();
-        /// The folder to start it in, for programs that look for their files there, or write some; empty for the current one.
-        folder: String = String::new();
-        /// Further files that decide how it plays, such as the engine that a script starts: the player is another one when they change.
-        /// Files named in `args` and `options` count without being listed here.
-        files: Vec<String> = Vec::new();
-        /// Seconds in which it must start, and be ready for each game.
-        start_timeout: f64 = 30.0, in 0.1..=3600.0;
-        /// Seconds for a move by `nodes` or `depth`, after which the game is lost because it does not answer.
-        move_timeout: f64 = 60.0, in 0.1..=86_400.0;
-        /// Seconds beyond `move_time` or `clock` that are tolerated; 0 as in fastchess and cutechess.
-        time_margin: f64 = 0.0, in 0.0..=60.0;
+        options: " Its options by the names that it declares (`feature option`), and `memory` (MiB) and `cores` if it has these features; `true` presses a button.";
+        nodes: " Nodes for each move, for the few engines with the feature `nps`: a second at this many nodes per second.";
+        depth: " Depth of each search (`sd`).";
+        move_time: " Whole seconds for each move (`st`).", u32, in 1..=86_400;
+        clock: " A clock for each game (`level`, `time`, `otim`), which begins with whole seconds.";
+        folder: " The folder to start it in, for programs that look for their files there, or write some; empty for the current one.";
     }
     check |params| {
-        let given = [
-            ("nodes", params.nodes.is_some()),
-            ("depth", params.depth.is_some()),
-            ("move_time", params.move_time.is_some()),
-            ("clock", params.clock.is_some()),
-        ];
-        let texts = [("name", &params.name), ("folder", &params.folder)];
-        let mut problems = [one_limit(&given), plain_texts(&texts, &params.args)].concat();
-        if let Some(seconds) = params.clock.as_ref().map(|clock| clock.seconds).filter(|seconds| seconds.fract() != 0.0) {
-            problems.push(("clock", format!("xboard engines read whole seconds, got {seconds} at the start")));
-        }
-        problems
+        let seconds = params.clock.as_ref().map(|clock| clock.seconds).filter(|seconds| seconds.fract() != 0.0);
+        let problem = |seconds| ("clock", format!("xboard engines read whole seconds, got {seconds} at the start"));
+        seconds.map(problem).into_iter().collect()
     };
 }
 
@@ -246,28 +258,6 @@ pub(crate) struct Settings {
     pub(crate) start_timeout: f64,
     pub(crate) move_timeout: f64,
     pub(crate) time_margin: f64,
-}
-
-impl From<&UciParams> for Settings {
-    fn from(params: &UciParams) -> Self {
-        let UciParams { args, options, nodes, depth, move_time, clock, name, folder, files, .. } =
-            params.clone();
-        let limit = Limit::of(nodes, depth, move_time, clock.as_ref());
-        let UciParams { start_timeout, move_timeout, time_margin, .. } = *params;
-        let options = options.0;
-        Self { args, options, limit, name, folder, files, start_timeout, move_timeout, time_margin }
-    }
-}
-
-impl From<&XboardParams> for Settings {
-    fn from(params: &XboardParams) -> Self {
-        let XboardParams { args, options, nodes, depth, move_time, clock, name, folder, files, .. } =
-            params.clone();
-        let limit = Limit::of(nodes, depth, move_time.map(f64::from), clock.as_ref());
-        let XboardParams { start_timeout, move_timeout, time_margin, .. } = *params;
-        let options = options.0;
-        Self { args, options, limit, name, folder, files, start_timeout, move_timeout, time_margin }
-    }
 }
 
 #[cfg(test)]
