@@ -158,11 +158,19 @@ struct Xboard {
     random: u64,
     is_forced: bool,
     games: u32,
+    requests: u32,
 }
 
 impl Xboard {
     fn new(mode: &str) -> Self {
-        Self { mode: mode.to_owned(), position: Chess::new(), random: 1, is_forced: false, games: 0 }
+        Self {
+            mode: mode.to_owned(),
+            position: Chess::new(),
+            random: 1,
+            is_forced: false,
+            games: 0,
+            requests: 0,
+        }
     }
 
     fn play(&mut self) {
@@ -172,7 +180,13 @@ impl Xboard {
             match word {
                 "protover" if is_old => say("Error (unknown command): protover"),
                 "protover" if self.mode == "silent" => {}
-                "protover" => self.declare(),
+                "protover" => {
+                    self.requests += 1;
+                    // Like GNU Chess, which loses what it is sent while it starts.
+                    if self.mode != "deaf" || self.requests > 1 {
+                        self.declare();
+                    }
+                }
                 "ping" if !is_old => say(&format!("pong {rest}")),
                 "new" => {
                     self.games += 1;
@@ -199,7 +213,7 @@ impl Xboard {
 
     fn declare(&self) {
         say("tellics say hello");
-        say("feature done=0");
+        say(if self.mode == "deaf" { "White (1) : feature done=0" } else { "feature done=0" });
         say("feature myname=\"Test Mover 2.0\" ping=1 setboard=1 usermove=1 san=1 memory=1");
         say("feature option=\"Resign -check 0\" option=\"Level -spin 3 0 9\" nps=1");
         say(&format!("feature reuse={} done=1", u8::from(self.mode != "once")));

@@ -26,6 +26,9 @@ use feature::{Features, KNOWN};
 /// 2 seconds, cutechess waits for 8, because machines that play many games are busy.
 const FEATURES: Duration = Duration::from_secs(8);
 
+/// How long an engine may be silent before it is asked again: GNU Chess loses what it is sent while it starts.
+const SILENCE: Duration = Duration::from_millis(1500);
+
 /// How long after that a program that rejects the request may take.
 const REJECTED: Duration = Duration::from_secs(5);
 
@@ -315,9 +318,12 @@ fn features(process: &Process, setup: &Setup) -> Result<(Features, Introduction)
     let mut patience = FEATURES.min(full);
     let request = ("protover 2", "feature … done=1");
     process.write(request.0);
+    let (mut requests, mut is_silent) = (1, true);
     loop {
-        match process.next(patience.saturating_sub(started.elapsed())) {
+        let wait = if is_silent { patience.min(requests * SILENCE) } else { patience };
+        match process.next(wait.saturating_sub(started.elapsed())) {
             Next::Line(line) => {
+                is_silent &= !is_answer(feature::without_prompt(&line.text));
                 for (name, value) in feature::parse(&line.text) {
                     process.write(&format!(
                         "{} {name}",
@@ -337,6 +343,10 @@ fn features(process: &Process, setup: &Setup) -> Result<(Features, Introduction)
                 }
             }
             Next::Ended => return Err(setup.ended(process, request, HINT)),
+            Next::Nothing if started.elapsed() < patience => {
+                process.write(request.0);
+                requests += 1;
+            }
             Next::Nothing => {}
         }
         if started.elapsed() >= patience {

@@ -101,10 +101,16 @@ impl Features {
     }
 }
 
+/// A line without the prompt for people that GNU Chess prints before its first answer: `White (1) : feature done=0`.
+pub(super) fn without_prompt(line: &str) -> &str {
+    let is_prompt = |text: &str| text.starts_with("White (") || text.starts_with("Black (");
+    line.split_once(" : ").filter(|(prompt, _)| is_prompt(prompt)).map_or(line, |(_, rest)| rest)
+}
+
 /// Parses `feature NAME=VALUE NAME="several words" …`; nothing for other lines.
 pub(super) fn parse(line: &str) -> Vec<(String, String)> {
     let mut features = Vec::new();
-    let Some(mut rest) = line.strip_prefix("feature ") else { return features };
+    let Some(mut rest) = without_prompt(line).strip_prefix("feature ") else { return features };
     while let Some((name, tail)) = rest.split_once('=') {
         let tail = tail.trim_start();
         let (value, tail) = match tail.strip_prefix('"') {
@@ -157,6 +163,8 @@ mod tests {
         );
         assert_eq!(parse("tellics say feature ping=1"), []);
         assert_eq!(parse("feature done"), []);
+        assert_eq!(parse("White (1) : feature done=0"), [pair("done", "0")]);
+        assert_eq!(parse("Hint : feature done=0"), []);
     }
 
     #[test]

@@ -45,6 +45,14 @@ fn programs_of_version_one_play_as_well() {
 }
 
 #[test]
+fn a_program_that_misses_the_first_request_is_asked_again() {
+    let opponent = xboard(&xboard_mode("deaf")).unwrap();
+    assert_eq!(opponent.name(), "Test Mover 2.0, depth 4");
+    let (mut deaf, mut other) = (opponent.start().unwrap(), uci(&mode(&["uci"])).unwrap().start().unwrap());
+    assert!(game(&mut *deaf, &mut *other).0.ply() > 10);
+}
+
+#[test]
 fn answers_have_what_the_engine_reports() {
     let answer = answer(&mut *started(&xboard_mode("")), &Game::initial()).unwrap();
     assert_eq!((answer.score, answer.depth, answer.nodes), (Some(-42.0), Some(3), Some(1234)));
