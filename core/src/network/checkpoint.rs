@@ -66,6 +66,14 @@ impl Checkpoint {
         Ok(digest)
     }
 
+    /// The weights file and the JSON file as [`save`](Self::save) writes them; `path` is the name of the weights file for errors.
+    pub fn to_bytes(&self, path: &Path) -> Result<[Vec<u8>; 2], CheckpointError> {
+        self.check(path)?;
+        let weights = tensors::encode(path, &self.weights)?;
+        let manifest = Manifest::new(&self.spec, &self.provenance, &durable::digest(&weights));
+        Ok([weights, manifest.text().into_bytes()])
+    }
+
     /// Reads `path`, which ends in `.safetensors`, and its `.json`.
     pub fn load(path: &Path) -> Result<LoadedCheckpoint, CheckpointError> {
         let manifest = tensors::read(&manifest_path(path)?)?;

@@ -29,7 +29,7 @@ use dc0_process::interrupt::on_stop_signal;
 
 use crate::score::{ScoreFit, ScoreParams};
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, cores, lanes_on};
-use dc0_runs::net::{named, shipped};
+use dc0_runs::net::{Named, named, shipped};
 use error::AnalysisError;
 use queue::{End, Queue};
 use reader::Context;
@@ -66,9 +66,9 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
     let defaults: QueryParams = read("analysis", &Value::of([("search", search.clone())]))?;
     let score: ScoreParams = read("score", &group(&args.score))?;
     let name = args.net.net.as_deref();
-    let net = match name {
-        Some(name) => named(name)?.net,
-        None => shipped()?.net,
+    let Named { net, file, .. } = match name {
+        Some(name) => named(name)?,
+        None => shipped()?,
     };
     if let Some(Requirement { member, lacks }) = unmet(&defaults.search, &net.spec) {
         return Err(AnalysisError::Unmet { member, lacks });
@@ -86,7 +86,7 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
         _ => lanes_on(&evaluators.device_names()),
     });
     let context = Context {
-        network: name.unwrap_or("az_nnue, in the program").to_owned(),
+        network: name.map_or_else(|| file.display().to_string(), ToOwned::to_owned),
         backend: evaluators.describe_for(&net.spec),
         lanes,
         rows: args.batch_size,

@@ -7,7 +7,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::{Calibration, LEELA_SCALE, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
-use dc0_runs::net::{shipped, shipped_residual};
+use dc0_runs::net::{shipped_nnue, shipped_residual};
 
 pub(crate) use mating_line::{line_to_mate, mate};
 
@@ -55,7 +55,9 @@ impl ScoreFit {
 
     /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
-        for (shipped, fit) in [(shipped()?.net, Self::AZ_NNUE), (shipped_residual()?.net, Self::AZ_SMALL)] {
+        for (shipped, fit) in
+            [(shipped_nnue()?.net, Self::AZ_NNUE), (shipped_residual()?.net, Self::AZ_SMALL)]
+        {
             if net.spec == shipped.spec && net.weights == shipped.weights {
                 return Ok(fit);
             }

@@ -8,6 +8,7 @@ mod costs;
 pub mod declared;
 mod document;
 mod error;
+pub mod evalfile;
 mod files;
 mod folder;
 mod fork;

@@ -6,6 +6,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoin
 use thiserror::Error;
 
 use crate::error::RunError;
+use crate::evalfile::{self, EvalFileError};
 use crate::folder::{Folder, FolderKind};
 use crate::generations::Generation;
 use crate::view::RunView;
@@ -60,6 +61,9 @@ pub enum NetError {
     /// The net cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The net that the program carries cannot be read.
+    #[error(transparent)]
+    EvalFile(#[from] EvalFileError),
 }
 
 impl Fault for NetError {
@@ -69,6 +73,7 @@ impl Fault for NetError {
                 Exit::BadInput
             }
             Self::Digest { .. } | Self::Run(_) | Self::Checkpoint(_) => Exit::Storage,
+            Self::EvalFile(error) => error.exit(),
         }
     }
 }
@@ -95,8 +100,18 @@ pub fn shipped_residual() -> Result<Named, CheckpointError> {
     built_in("az_small", manifest, weights)
 }
 
-/// The net in the program that plays where none is named: `datasets/networks/az_nnue`, an `nnue`, trained by a script of `experiments`.
-pub fn shipped() -> Result<Named, CheckpointError> {
+/// The net in the program that plays where none is named: the evalfile that the program carries, or else `az_nnue`.
+pub fn shipped() -> Result<Named, NetError> {
+    Ok(match evalfile::carried()? {
+        Some(LoadedCheckpoint { checkpoint, digest }) => {
+            Named { file: PathBuf::from("the evalfile in the program"), net: checkpoint, digest }
+        }
+        None => shipped_nnue()?,
+    })
+}
+
+/// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`.
+pub fn shipped_nnue() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_nnue.json");
     built_in("az_nnue", manifest, weights)
@@ -114,7 +129,7 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
 pub fn named(name: &str) -> Result<Named, NetError> {
     match name {
         SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
-        SHIPPED_NNUE => return Ok(shipped()?),
+        SHIPPED_NNUE => return Ok(shipped_nnue()?),
         _ => {}
     }
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {

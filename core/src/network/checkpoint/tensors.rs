@@ -6,7 +6,6 @@ use std::path::Path;
 use std::{fs, io};
 
 use half::f16;
-use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 
 use super::CheckpointError;
@@ -58,9 +57,7 @@ impl View for &Rounded<'_> {
 
 /// Writes tensors atomically and returns the file's blake3 digest. Non-finite values are an error.
 pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
-    let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
-    check_problems(path, problems)?;
-    write(path, safetensors::serialize(tensors, None))
+    write(path, &encode(path, tensors)?)
 }
 
 /// Like [`save_tensors`], rounded to 16-bit floats; larger values than those hold are an error, too.
@@ -73,14 +70,21 @@ pub(super) fn save_rounded(path: &Path, tensors: &Weights) -> Result<String, Che
         rounded.insert(name, Rounded { shape: &tensor.shape, data });
     }
     check_problems(path, problems)?;
-    write(path, safetensors::serialize(&rounded, None))
+    let bytes = safetensors::serialize(&rounded, None);
+    write(path, &bytes.map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?)
 }
 
-fn write(path: &Path, serialized: Result<Vec<u8>, SafeTensorError>) -> Result<String, CheckpointError> {
-    let bytes = serialized.map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
-    durable::write(path, &bytes)
-        .map_err(|source| CheckpointError::Write { file: path.to_owned(), source })?;
-    Ok(durable::digest(&bytes))
+fn write(path: &Path, bytes: &[u8]) -> Result<String, CheckpointError> {
+    durable::write(path, bytes).map_err(|source| CheckpointError::Write { file: path.to_owned(), source })?;
+    Ok(durable::digest(bytes))
+}
+
+/// The bytes of a weights file; `path` is its name for errors.
+pub(super) fn encode(path: &Path, tensors: &Weights) -> Result<Vec<u8>, CheckpointError> {
+    let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
+    check_problems(path, problems)?;
+    safetensors::serialize(tensors, None)
+        .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })
 }
 
 /// Reads tensors and the file's blake3 digest; anything but finite floats of 32 or 16 bits is an error.

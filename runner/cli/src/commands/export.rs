@@ -9,6 +9,7 @@ mod tensors;
 
 use std::path::{Path, PathBuf};
 
+use dc0_core::board::TablebaseError;
 use dc0_core::encoding::EncodingError;
 use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::network::graph::Graph;
@@ -18,10 +19,11 @@ use dc0_core::store::StoreError;
 use thiserror::Error;
 
 pub(crate) use args::ExportArgs;
-use args::{ExportFormat, ExportNetArgs, ExportOnnxArgs};
+use args::{ExportEngineArgs, ExportEvalfileArgs, ExportFormat, ExportNetArgs, ExportOnnxArgs};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_runs::evalfile::{EvalFileError, write_engine, write_evalfile};
 use dc0_runs::net::{NetError, named};
 use dc0_runs::{Folder, FolderKind, RunError};
 
@@ -52,6 +54,10 @@ enum ExportError {
     Run(#[from] RunError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Tablebases(#[from] TablebaseError),
+    #[error(transparent)]
+    EvalFile(#[from] EvalFileError),
 }
 
 /// The existing folder of a run or sweep that a command line names.
@@ -67,11 +73,14 @@ fn found(
 impl Fault for ExportError {
     fn exit(&self) -> Exit {
         match self {
+            Self::Tablebases(TablebaseError::Damaged { .. }) => Exit::Storage,
             Self::Name { .. }
             | Self::Encoding(_)
             | Self::Nothing { .. }
             | Self::NoGames { .. }
-            | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
+            | Self::Onnx(OnnxError::TooLarge { .. })
+            | Self::Tablebases(_) => Exit::BadInput,
+            Self::EvalFile(cause) => cause.exit(),
             Self::Net(cause) => cause.exit(),
             Self::Checkpoint(CheckpointError::Extension { .. } | CheckpointError::Tensors { .. }) => {
                 Exit::BadInput
@@ -93,6 +102,8 @@ impl Command for ExportArgs {
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let lines = match &self.format {
+            ExportFormat::Engine(args) => engine(args)?,
+            ExportFormat::Evalfile(args) => evalfile(args)?,
             ExportFormat::Net(args) => net(args)?,
             ExportFormat::Onnx(args) => onnx(args)?,
             ExportFormat::Optuna(args) => study::write(args)?,
@@ -104,6 +115,17 @@ impl Command for ExportArgs {
         program.console.result(&lines.join("\n"));
         Ok(Exit::Done)
     }
+}
+
+fn engine(ExportEngineArgs { evalfile, out }: &ExportEngineArgs) -> Result<Vec<String>, ExportError> {
+    write_engine(evalfile, out)?;
+    Ok(vec![format!("wrote    {}: this program with the net of {}", out.display(), evalfile.display())])
+}
+
+fn evalfile(args: &ExportEvalfileArgs) -> Result<Vec<String>, ExportError> {
+    let named = named(&args.net)?;
+    write_evalfile(&named.net, &args.out)?;
+    Ok(vec![format!("wrote    {}", args.out.display()), format!("net      {}", named.file.display())])
 }
 
 fn net(args: &ExportNetArgs) -> Result<Vec<String>, ExportError> {

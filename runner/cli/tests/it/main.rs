@@ -8,6 +8,7 @@ mod command_line;
 mod compare;
 mod damage;
 mod error_messages;
+mod evalfile;
 mod experiment;
 mod explain;
 mod fork;

@@ -13,7 +13,7 @@ use super::error::ExplainError;
 use super::params::ExplainParams;
 use super::study::{StudiedNet, Study};
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
-use dc0_runs::net::{named, run_folder, shipped};
+use dc0_runs::net::{Named, named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};
 use dc0_runs::{Folder, Series, Slot};
 
@@ -50,7 +50,10 @@ fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
 fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
     match name {
         Some(name) => Ok((named(name)?.net, name.to_owned())),
-        None => Ok((shipped()?.net, "az_nnue, in the program".to_owned())),
+        None => {
+            let Named { net, file, .. } = shipped()?;
+            Ok((net, file.display().to_string()))
+        }
     }
 }
 

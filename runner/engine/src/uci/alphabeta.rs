@@ -12,7 +12,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::{NnueLine, NnueNet};
 use dc0_core::network::{ValueHead, Wdl};
 use dc0_process::clock::Stopwatch;
-use dc0_runs::net::shipped;
+use dc0_runs::net::shipped_nnue;
 
 use super::options::Settings;
 use super::output::Output;
@@ -64,7 +64,7 @@ fn values(model: &Checkpoint, output: &Output) -> Values {
                 "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
                  {cause}"
             ));
-            let Checkpoint { spec, weights, .. } = shipped().expect("a test loads it").net;
+            let Checkpoint { spec, weights, .. } = shipped_nnue().expect("a test loads it").net;
             (NnueNet::new(&spec, &weights).expect("it is an nnue"), spec.value_head.kind)
         }
     };

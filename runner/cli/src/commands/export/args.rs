@@ -29,6 +29,10 @@ pub(crate) enum ExportFormat {
     Pgn(ExportPgnArgs),
     /// Mates that the stored games of a run end with, as a suite of puzzles in EPD; each has a single fastest mate, which is proved.
     Puzzles(ExportPuzzlesArgs),
+    /// A copy of this program in which the net of an evalfile plays where none is named.
+    Engine(ExportEngineArgs),
+    /// A net as a single file, for match servers that give an engine its net with `EVALFILE`.
+    Evalfile(ExportEvalfileArgs),
     /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
     Tensorboard(ExportTensorboardArgs),
     /// The positions that a run or dataset trains on, as tensors in a safetensors file; docs/guides/python.md shows how to use it.
@@ -77,6 +81,28 @@ pub(crate) struct ExportPgnArgs {
     pub number: Option<u32>,
 }
 
+/// What `export engine` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportEngineArgs {
+    /// The net, as `export evalfile` writes it.
+    #[arg(value_name = "EVALFILE")]
+    pub evalfile: PathBuf,
+    /// The program to write; an existing file is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// What `export evalfile` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportEvalfileArgs {
+    /// The net: a weights file, the folder of a run or its name in datasets/ for its last generation, or RUN:GENERATION.
+    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    pub net: String,
+    /// The file to write; an existing one is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
 /// What `export puzzles` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportPuzzlesArgs {
@@ -89,9 +115,13 @@ pub(crate) struct ExportPuzzlesArgs {
     /// The longest mates, in moves.
     #[arg(long, value_name = "MOVES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_MATE)))]
     pub mates: u32,
-    /// Puzzles of each length.
+    /// Puzzles of each kind: of each length of mates, and of both kinds of endings.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub count: u32,
+    /// Syzygy tablebases, for puzzles of endings, too: positions in which a single move wins, or a single move draws. Folders are
+    /// separated by `:`.
+    #[arg(long, value_name = "FOLDERS")]
+    pub tablebases: Option<PathBuf>,
 }
 
 /// Which games are exported.
