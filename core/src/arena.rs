@@ -27,7 +27,9 @@ pub use match_game::opening;
 pub use params::{ArenaParams, PlayerParams};
 pub use play::{KeepMatchShard, MatchShard, evaluators, play, play_shard};
 pub use program::{Answer, Clock, Forfeit, Program};
-pub use puzzles::{MAX_MATE, Puzzle, mates_of_game, mating_moves, read_puzzles};
+pub use puzzles::{
+    MAX_MATE, OnlyMove, Puzzle, mates_of_game, mating_moves, only_moves_of_game, read_puzzles,
+};
 pub use score::{
     EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,
 };

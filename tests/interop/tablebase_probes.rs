@@ -1,13 +1,15 @@
 //! dc0's tablebase probes, compared with those of python-chess, which reads the same files with code of its own.
 //! `cargo xtask test` installs both; without them these tests fail and say so.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 use crate::{interop_script, random_endings, syzygy};
-use dc0_core::board::{Adjudication, Ending, Game, Position, Tablebase, TablebaseResult};
+use dc0_core::arena::{OnlyMove, only_moves_of_game};
+use dc0_core::board::{Adjudication, Ending, Game, Operands, Position, Tablebase, TablebaseResult};
 use dc0_core::book::Book;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
@@ -69,6 +71,35 @@ fn compare(lines: &[Value], folder: &Path) -> Output {
     let text: String = [&heading].into_iter().chain(lines).map(|line| format!("{line}\n")).collect();
     fs::write(&path, text).expect("a file");
     interop_script("probe_tables.py", &path)
+}
+
+#[test]
+fn python_chess_proves_the_puzzles_of_endings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = Tablebase::open(&syzygy()).expect("tables");
+    let mut text = format!("# {}\n", syzygy().display());
+    for position in positions() {
+        for (kind, mut epd) in
+            only_moves_of_game(&Game::from_position(position), &tables).expect("sound tables")
+        {
+            let id = if kind == OnlyMove::Wins { "only winning move" } else { "only drawing move" };
+            epd.operations.insert("id".to_owned(), Operands::Text(id.to_owned()));
+            writeln!(text, "{epd}").expect("text takes everything");
+        }
+    }
+    let path = folder.path().join("puzzles.epd");
+    fs::write(&path, &text).expect("a file");
+    let output = interop_script("prove_endings.py", &path);
+    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let proved: Vec<usize> =
+        printed.split_whitespace().map(|count| count.parse().expect("a count")).collect();
+    assert!(proved.iter().all(|count| *count > 50), "{printed}");
+    // A wrong move is found.
+    let (heading, lines) = text.split_once('\n').expect("lines");
+    let wrong = lines.lines().map(|line| line.replace("winning", "drawing")).collect::<Vec<_>>().join("\n");
+    fs::write(&path, format!("{heading}\n{wrong}\n")).expect("a file");
+    assert!(!interop_script("prove_endings.py", &path).status.success());
 }
 
 #[test]

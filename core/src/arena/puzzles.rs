@@ -1,6 +1,9 @@
 //! Puzzles: positions with right moves, and the proof of mates.
 
-use crate::board::{Epd, Game, Move, Operands, Position, Rules, TextFileError, TextProblem, read_epd};
+use crate::board::{
+    Epd, Game, Move, Operands, Position, RankedMove, Rules, Tablebase, TablebaseError, TextFileError,
+    TextProblem, read_epd,
+};
 
 /// Puzzles end by the rules of chess alone.
 const RULES: Rules = Rules { max_plies: u32::MAX };
@@ -97,6 +100,50 @@ fn fastest_mate(position: Position, longest: u32) -> Option<Epd> {
     epd.operations.insert("bm".to_owned(), Operands::Moves(mating));
     epd.operations.insert("dm".to_owned(), Operands::Number(moves));
     Some(epd)
+}
+
+/// What a single move keeps in a position that tablebases cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OnlyMove {
+    /// The win; every other move draws or loses.
+    Wins,
+    /// The draw; every other move loses.
+    Draws,
+}
+
+/// The puzzles of a game's ending: of each kind the first position that the tablebases cover in which a single move wins, or a single
+/// move draws. Later ones of the same game would be much the same. Each has that move as `bm`.
+pub fn only_moves_of_game(game: &Game, tables: &Tablebase) -> Result<Vec<(OnlyMove, Epd)>, TablebaseError> {
+    let mut found: Vec<(OnlyMove, Epd)> = Vec::new();
+    for position in game.positions() {
+        let alone = Game::from_position(position.clone());
+        let Some(ranked) = tables.rank_root(&alone)? else { continue };
+        let Some((kind, mv)) = only_move(&ranked, position.halfmove_clock() as i32) else { continue };
+        if found.iter().all(|(known, _)| *known != kind) {
+            let mut epd = Epd::of(position.clone());
+            epd.operations.insert("bm".to_owned(), Operands::Moves(vec![mv]));
+            found.push((kind, epd));
+        }
+    }
+    Ok(found)
+}
+
+/// The single move that keeps the result, if it certainly is one: stored distances may be a ply too low, so results that hang on the last
+/// ply before the fifty-move rule are not certain.
+fn only_move(ranked: &[RankedMove], clock: i32) -> Option<(OnlyMove, Move)> {
+    let is_certain = |ranked: &&RankedMove| ranked.dtz == 0 || ranked.dtz.abs() + clock != 100;
+    if ranked.len() < 2 || !ranked.iter().all(|ranked| is_certain(&ranked)) {
+        return None;
+    }
+    let best = ranked.iter().map(|ranked| ranked.result.outcome()).max()?;
+    let kind = match best {
+        1 => OnlyMove::Wins,
+        0 => OnlyMove::Draws,
+        _ => return None,
+    };
+    let mut kept = ranked.iter().filter(|ranked| ranked.result.outcome() == best);
+    let (first, second) = (kept.next()?, kept.next());
+    second.is_none().then_some((kind, first.mv))
 }
 
 /// The moves after which the opponent is mated within `moves` moves, this one included, whatever it answers.

@@ -1,9 +1,9 @@
-//! Puzzles from the stored games of a run: positions with a single fastest mate.
+//! Puzzles from the stored games of a run: positions with a single fastest mate, and endings with a single move that keeps the result.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use dc0_core::arena::mates_of_game;
-use dc0_core::board::{Epd, Game, Operands};
+use dc0_core::arena::{OnlyMove, mates_of_game, only_moves_of_game};
+use dc0_core::board::{Epd, Game, Operands, Tablebase, TablebaseError};
 use dc0_core::durable;
 use dc0_core::store::{FileEntry, GameRow, MatchGameRow, read_entry};
 
@@ -16,8 +16,13 @@ use dc0_runs::{Folder, FolderKind, RunError};
 pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError> {
     let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
     let folder = Folder::canonical(&root)?;
-    let mut suite =
-        Suite { args, seen: HashSet::new(), counts: vec![0; args.mates as usize], lines: Vec::new() };
+    let tables = args.tablebases.as_deref().map(Tablebase::open).transpose()?;
+    let mut kinds: Vec<Kind> = (1..=args.mates).map(Kind::Mate).collect();
+    if tables.is_some() {
+        kinds.extend([OnlyMove::Wins, OnlyMove::Draws].map(Kind::Ending));
+    }
+    let counts = kinds.into_iter().map(|kind| (kind, 0)).collect();
+    let mut suite = Suite { args, tables, seen: HashSet::new(), counts, lines: Vec::new() };
     for step in RunView::new(folder.clone()).steps()? {
         if suite.is_full() {
             break;
@@ -25,40 +30,76 @@ pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError
         add_step(&folder, &step, &mut suite)?;
     }
     if suite.lines.is_empty() {
-        let wanted = "games that end with a single fastest mate".to_owned();
+        let endings =
+            if suite.tables.is_some() { ", or reach an ending with a single right move" } else { "" };
+        let wanted = format!("games that end with a single fastest mate{endings}");
         return Err(ExportError::NoGames { run: root, wanted });
     }
     let content: String = suite.lines.iter().map(|epd| format!("{epd}\n")).collect();
     durable::write(&args.out, content.as_bytes()).map_err(RunError::io("write", &args.out))?;
     let counts: Vec<String> =
-        (1..).zip(&suite.counts).map(|(moves, count)| format!("{count} mates in {moves}")).collect();
+        suite.counts.iter().map(|(kind, count)| format!("{count} {}", kind.plural())).collect();
     Ok(vec![format!("wrote    {}: {}", args.out.display(), counts.join(", "))])
+}
+
+/// A kind of puzzle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// A mate in so many moves.
+    Mate(u32),
+    /// A single move that keeps the result of an ending.
+    Ending(OnlyMove),
+}
+
+impl Kind {
+    fn name(self) -> String {
+        match self {
+            Self::Mate(moves) => format!("mate in {moves}"),
+            Self::Ending(OnlyMove::Wins) => "only winning move".to_owned(),
+            Self::Ending(OnlyMove::Draws) => "only drawing move".to_owned(),
+        }
+    }
+
+    fn plural(self) -> String {
+        match self {
+            Self::Mate(moves) => format!("mates in {moves}"),
+            Self::Ending(_) => format!("{}s", self.name()),
+        }
+    }
 }
 
 /// The puzzles so far.
 struct Suite<'a> {
     args: &'a ExportPuzzlesArgs,
+    tables: Option<Tablebase>,
     seen: HashSet<String>,
-    /// Puzzles by the moves of their mates, from 1.
-    counts: Vec<u32>,
+    /// Puzzles by their kinds.
+    counts: BTreeMap<Kind, u32>,
     lines: Vec<Epd>,
 }
 
 impl Suite<'_> {
     fn is_full(&self) -> bool {
-        self.counts.iter().all(|count| *count >= self.args.count)
+        self.counts.values().all(|count| *count >= self.args.count)
     }
 
-    fn add_game(&mut self, game: &Game) {
-        for mut epd in mates_of_game(game, self.args.mates) {
-            let moves = epd.mate_in().unwrap_or(1);
-            let count = &mut self.counts[moves as usize - 1];
-            if *count < self.args.count && self.seen.insert(epd.position.epd_fields()) {
-                *count += 1;
-                let id = format!("mate in {moves}, {count}");
-                epd.operations.insert("id".to_owned(), Operands::Text(id));
-                self.lines.push(epd);
-            }
+    fn add_game(&mut self, game: &Game) -> Result<(), TablebaseError> {
+        for epd in mates_of_game(game, self.args.mates) {
+            self.add(Kind::Mate(epd.mate_in().unwrap_or(1)), epd);
+        }
+        let endings = self.tables.as_ref().map(|tables| only_moves_of_game(game, tables)).transpose()?;
+        for (kind, epd) in endings.into_iter().flatten() {
+            self.add(Kind::Ending(kind), epd);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, kind: Kind, mut epd: Epd) {
+        let count = self.counts.entry(kind).or_default();
+        if *count < self.args.count && self.seen.insert(epd.position.epd_fields()) {
+            *count += 1;
+            epd.operations.insert("id".to_owned(), Operands::Text(format!("{}, {count}", kind.name())));
+            self.lines.push(epd);
         }
     }
 }
@@ -71,7 +112,7 @@ fn add_step(run: &Folder, step: &FinishedStep, suite: &mut Suite<'_>) -> Result<
                 game: number,
                 cause: cause.to_string(),
             })?;
-            suite.add_game(&game);
+            suite.add_game(&game)?;
         }
     }
     Ok(())
