@@ -199,7 +199,13 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
     assert_eq!(unknown.code, Some(2), "{}", unknown.stdout);
     assert!(unknown.stderr.contains("\"nothing\" is neither a run or sweep"), "{}", unknown.stderr);
     // Whole files with other figures, as a program at fault writes them.
-    for (begin, figure) in [("steps/0001-self_play", "white_wins"), ("steps/0003-arena", "losses")] {
+    for (begin, figure) in [
+        ("steps/0001-self_play", "white_wins"),
+        ("steps/0003-arena", "losses"),
+        ("steps/0003-arena", "los"),
+        ("steps/0003-arena", "normalized_elo_low"),
+        ("steps/0003-arena", "endings"),
+    ] {
         let path = experiment.first_in(begin);
         let manifest = Manifest::read(&path).expect("a manifest");
         let mut other = manifest.clone();
@@ -213,9 +219,12 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
     let ended = verified("small");
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     for part in [
-        "datasets/small: 3 problems; ",
+        "datasets/small: 6 problems; ",
         "its `white_wins` is 99, and that of its tables ",
         "its `losses` is 99, and that of its tables ",
+        "its `los` is 99, and that of its tables ",
+        "its `normalized_elo_low` is 99, and that of its tables ",
+        "its `endings` is 99, and that of its tables ",
         "networks/0001.safetensors is missing",
         "which does its step again",
     ] {

@@ -1,8 +1,9 @@
 //! Reads the files of a finished step: their digests, their tables, and whether these agree with the manifest and the rules of chess.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use dc0_core::arena;
+use dc0_core::arena::{self, SprtParams};
 use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
@@ -15,6 +16,7 @@ use dc0_core::store::{
 use dc0_core::trainer::check_state;
 use dc0_runs::view::FinishedStep;
 use dc0_runs::{Folder, Manifest, Remedy};
+use dc0_steps::kinds::endings;
 
 use super::{Findings, chain};
 
@@ -226,9 +228,26 @@ impl Reader<'_> {
             "elo",
             "elo_low",
             "elo_high",
+            "los",
+            "normalized_elo",
+            "normalized_elo_low",
+            "normalized_elo_high",
             "pentanomial",
+            "sprt",
+            "endings",
         ];
-        self.summary(&arena::summarise(&rows, 0).to_value(), &known);
+        let mut found = arena::summarise(&rows, 0);
+        let test = self.manifest().params.member("sprt").filter(|test| !matches!(test, Value::None));
+        found.sprt = match test.map(|test| read::<SprtParams>("sprt", test)).transpose() {
+            Ok(test) => test.map(|test| test.test(&found.pentanomial)),
+            Err(error) => {
+                let problem = Remedy::Step.damaged(&self.step.path, error);
+                return self.findings.problems.push(chain(&problem));
+            }
+        };
+        let mut found = found.to_value();
+        found.put("endings", endings(&rows));
+        self.summary(&found, &known);
     }
 
     fn search(&mut self) {
@@ -271,19 +290,33 @@ impl Reader<'_> {
     }
 
     fn puzzles(&mut self) {
-        let mut puzzles = 0;
+        let mut puzzles: u64 = 0;
+        let mut policy_solved: u64 = 0;
+        // How many were solved, by budget.
+        let mut solved: BTreeMap<u32, u64> = BTreeMap::new();
         for entry in self.manifest().files.clone() {
             let rows: Vec<PuzzleRow> = self.table(&entry);
             for row in &rows {
                 if let Some(fault) = legality::puzzle_fault(row) {
                     self.fault(&entry, &format!("puzzle {}: {fault}", row.puzzle));
                 }
+                *solved.entry(row.simulations).or_default() += u64::from(row.solved);
             }
-            puzzles += rows.chunk_by(|a, b| a.puzzle == b.puzzle).count() as u64;
+            for budgets in rows.chunk_by(|a, b| a.puzzle == b.puzzle) {
+                puzzles += 1;
+                policy_solved += u64::from(budgets.iter().any(|row| row.policy_solved));
+            }
         }
         self.findings.positions += puzzles;
-        let found = Value::Group([("puzzles".to_owned(), Value::Int(puzzles as i64))].into());
-        self.summary(&found, &["puzzles"]);
+        let share = |count: u64| Value::Float(count as f64 / puzzles.max(1) as f64);
+        let members = [
+            ("puzzles", Value::Int(puzzles as i64)),
+            ("policy_solved", share(policy_solved)),
+            ("budgets", Value::List(solved.keys().map(|budget| Value::Int(i64::from(*budget))).collect())),
+            ("solved", Value::List(solved.values().map(|count| share(*count)).collect())),
+        ];
+        let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
+        self.summary(&found, &["puzzles", "policy_solved", "budgets", "solved"]);
     }
 
     /// The net that a step has made, and the curves of its training.

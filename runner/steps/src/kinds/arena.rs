@@ -760,8 +760,8 @@ fn decision(params: &ArenaParams, parts: &BTreeMap<u32, Part>) -> Option<(u32, S
     params.sprt.as_ref()?.decided(points)
 }
 
-/// How many games ended in each way.
-fn endings(rows: &[MatchGameRow]) -> Value {
+/// How many games of a match ended in each way.
+pub fn endings(rows: &[MatchGameRow]) -> Value {
     let mut counts: BTreeMap<String, i64> = BTreeMap::new();
     for row in rows {
         *counts.entry(row.reason.name().to_owned()).or_default() += 1;
