@@ -77,6 +77,11 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
     match connection.count_statements(statement)? {
         0 => return Err(found("nothing".to_owned())),
         1 => {}
+        // DuckDB reads such a PIVOT as a type of its own and a SELECT.
+        _ if !statement.trim_end().trim_end_matches(';').contains(';') => {
+            let message = "a PIVOT needs its values here: `pivot games on reason in ('checkmate', 'ply_cap') using count(*)`";
+            return Err(AnalysisError::Syntax { message: message.to_owned() });
+        }
         more => return Err(found(format!("{more} statements"))),
     }
     let json = connection.text(&format!("SELECT json_serialize_sql({})", text(statement)))?;
@@ -84,6 +89,11 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
         message: format!("the statement cannot be read: {cause}"),
     })?;
     if tree["error"] != Value::Bool(true) {
+        // It would list what this program has defined in DuckDB so far.
+        if shows_names(&tree) {
+            let found = "SHOW or DESCRIBE without a table, where `dc0-run sql RUN --tables` lists all tables";
+            return Err(AnalysisError::NotASelect { found: found.to_owned() });
+        }
         return Ok(tree);
     }
     let message = tree["error_message"].as_str().unwrap_or_default();
@@ -94,10 +104,24 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
     Err(AnalysisError::Syntax { message: message.to_owned() })
 }
 
+/// Whether a SELECT contains `SHOW TABLES` or the like.
+fn shows_names(node: &Value) -> bool {
+    match node {
+        Value::Array(items) => items.iter().any(shows_names),
+        Value::Object(members) => {
+            let kind = node["show_type"].as_str();
+            kind.is_some_and(|kind| !["DESCRIBE", "SUMMARY"].contains(&kind))
+                || members.values().any(shows_names)
+        }
+        _ => false,
+    }
+}
+
 /// Adds ORDER BY ALL to a SELECT that has groups or distinct rows and no order of its own.
 fn sort(node: &mut Value) {
     let is_grouped = node["group_expressions"].as_array().is_some_and(|groups| !groups.is_empty())
-        || node["aggregate_handling"] == "FORCE_AGGREGATES";
+        || node["aggregate_handling"] == "FORCE_AGGREGATES"
+        || node["from_table"]["aggregates"].as_array().is_some_and(|pivoted| !pivoted.is_empty());
     let is_set = node["type"] == "SET_OPERATION_NODE" && node["setop_all"] != Value::Bool(true);
     let Some(modifiers) = node["modifiers"].as_array_mut() else { return };
     let index_of = |kind: &str| modifiers.iter().position(|modifier| modifier["type"] == kind);

@@ -328,7 +328,9 @@ def with_odd(statement):
 
 def write(folder, count=600, seed=20):
     generator = Generator(seed)
-    statements = [*WRITTEN, *(generator.statement() for _ in range(count - len(WRITTEN)))]
+    # What someone asks who studies runs, each on a line.
+    asked = Path(__file__).with_name("analyst_statements.sql").read_text().splitlines()
+    statements = [*WRITTEN, *asked, *(generator.statement() for _ in range(count - len(WRITTEN)))]
     lines = [json.dumps({"title": f"statement {number}", "statement": with_odd(statement)}) for number, statement in enumerate(statements)]
     (folder / "statements.jsonl").write_text("\n".join(lines) + "\n")
 

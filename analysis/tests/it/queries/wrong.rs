@@ -33,6 +33,12 @@ fn errors_name_what_is_wrong_with_a_statement() {
     assert!(message("").ends_with("got nothing; runs are read-only"));
     assert!(message("select 1; select 2").contains("got 2 statements"));
     assert!(message("drop table games").contains("got a statement that begins with DROP"));
+    let pivot =
+        "a PIVOT needs its values here: `pivot games on reason in ('checkmate', 'ply_cap') using count(*)`";
+    assert!(message("pivot games on reason using count(*);").contains(pivot));
+    for listing in ["show tables", "describe", "select * from (show all tables)"] {
+        assert!(message(listing).contains("`dc0-run sql RUN --tables` lists all tables"), "{listing}");
+    }
 }
 
 #[test]
