@@ -92,6 +92,7 @@ fn a_report_opens_in_a_browser_and_is_deterministic() {
     assert_eq!((&seen["narrow"], &seen["charts"]), (&seen["figures"], &seen["figures"]), "{seen}");
     assert!(seen["tooltip"].as_str().is_some_and(|text| text.starts_with("updates ")), "{seen}");
     assert_eq!(seen["zoom"], json!([true, false]), "{seen}");
+    assert_eq!(seen["bars"], json!([false, true]), "{seen}");
     assert_eq!(
         (&seen["logarithmic"], &seen["hidden"]),
         (&json!("true"), &json!(["false", "true"])),

@@ -25,6 +25,9 @@ const LABEL_ROTATION: f64 = -35.0;
 /// The width that the vertical axis takes.
 const Y_AXIS_WIDTH: f64 = 90.0;
 
+/// The share of the range above the line of a level that its label takes. Chosen.
+const LABEL_ROOM: f64 = 0.1;
+
 impl Chart {
     /// The chart as an SVG. In a page the legend is HTML beside it; otherwise it is part of the picture.
     pub fn svg(&self, theme: Theme, width: f64, height: f64) -> String {
@@ -140,7 +143,14 @@ impl Chart {
             Reference::Level(level, _) => Some(*level),
             Reference::Diagonal(_) => None,
         });
-        let ys: Vec<f64> = axis::values(&self.marks, axis::y_values).into_iter().chain(levels).collect();
+        let mut ys: Vec<f64> =
+            axis::values(&self.marks, axis::y_values).into_iter().chain(levels.clone()).collect();
+        if self.y.to.is_none() && self.y.scale != Scale::Logarithm {
+            // A label stands above its line.
+            let [least, most] =
+                [f64::min, f64::max].map(|end| ys.iter().copied().reduce(end).unwrap_or_default());
+            ys.extend(levels.map(|level| level + LABEL_ROOM * (most - least)));
+        }
         let x = self.x.range(&axis::values(&self.marks, axis::x_values), ticks);
         let y = self.y.range(&ys, ticks);
         let layout = x.into_iter().fold(layout, |layout, x| {

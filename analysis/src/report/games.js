@@ -39,7 +39,7 @@
     byId("moves").hidden = !search;
     byId("note").textContent = !search
       ? (end ? "The game is over." : "This move was not searched: it belongs to the random opening.")
-      : `${search.s} simulations by net ${game.net}` + (search.a > search.p.length ? `; ${search.a - search.p.length} more moves` : "") +
+      : `${search.s} simulation${search.s === 1 ? "" : "s"} by net ${game.net}` + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
         (search.f ? "." : "; this search is not a policy target.");
     bar(search ? white(position, search.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
     if (!search) return;
@@ -74,6 +74,8 @@
       game.plies.forEach((position, index) => {
         if (!position.t) { pen = "M"; return; }
         d += `${pen}${x(index).toFixed(1)} ${y(white(position, position.t[key][0])).toFixed(1)}`;
+        // A value without neighbours is a short dash.
+        if (pen === "M" && !game.plies[index + 1]?.t) d += "h4";
         pen = "L";
       });
       put("path", { d, class: className }, curve);

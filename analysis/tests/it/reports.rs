@@ -237,7 +237,7 @@ fn drawn_matches_have_an_interval() {
 #[test]
 fn the_last_iteration_is_the_last_finished_one() {
     let html = reported(&[("plain", 1)]).html;
-    assert!(html.contains("75.0 % of the 4 games of iteration 0 were drawn"), "{html}");
+    assert!(html.contains("75.0\u{a0}% of the 4 games of iteration 0 were drawn"), "{html}");
     assert!(html.contains("the step 00000006 (self_play) was begun and is not finished"));
     assert!(html.contains("distinct; warning below") && !html.contains("NaN"));
 }

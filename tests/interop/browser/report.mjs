@@ -40,6 +40,27 @@ seen.tables = await desktop.$$eval("figure.chart", (all) => all.filter((one) => 
 seen.figures = (await desktop.$$("figure.chart")).length;
 await screenshot(desktop, "light");
 
+// Bars end below the top of their chart.
+await desktop.$eval("#time-0", (figure) => figure.scrollIntoView({ block: "center" }));
+await desktop.waitForSelector("#time-0 .u-over");
+seen.bars = await desktop.$eval("#time-0", (figure) => {
+  const [canvas, over] = [figure.querySelector(".live canvas"), figure.querySelector(".u-over")].map((one) => ({ one, box: one.getBoundingClientRect() }));
+  const scale = canvas.one.width / canvas.box.width;
+  const [left, top] = [over.box.left - canvas.box.left, over.box.top - canvas.box.top].map((length) => Math.round(scale * length));
+  const [width, height] = [over.box.width, over.box.height].map((length) => Math.round(scale * length));
+  // Fills, not lines of the grid: as wide as half a bar.
+  const widest = (row) => {
+    const { data } = canvas.one.getContext("2d").getImageData(left, row, width, 1);
+    let [run, longest] = [0, 0];
+    for (let x = 0; x < width; x += 1) {
+      run = data[4 * x + 3] > 0 && data[4 * x + 2] > data[4 * x] + 60 ? run + 1 : 0;
+      longest = Math.max(longest, run);
+    }
+    return longest > 20 * scale;
+  };
+  return [widest(top + 2), widest(top + height - 4)];
+});
+
 const shown = () => desktop.$eval(".choice", (choice) => [...choice.querySelectorAll("figure")].filter((one) => !one.hidden).map((one) => one.id));
 seen.choices = [await shown()];
 await desktop.click(".choice button:nth-of-type(2)");

@@ -116,8 +116,9 @@ fn no_data(reason: &str) -> Outcome {
     (Status::NoData, reason.to_owned())
 }
 
+/// A share whose sign does not begin a line.
 fn percent(share: f64) -> String {
-    charts::percent(share, 1)
+    charts::percent(share, 1).replace(' ', "\u{a0}")
 }
 
 /// The mean weight of the games of a run's last iteration, with a text that names these games.

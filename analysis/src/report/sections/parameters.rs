@@ -70,7 +70,12 @@ fn table(
         (differs, [(*name).clone()].into_iter().chain(cells).collect::<Vec<_>>())
     };
     let rows: Vec<(bool, Vec<String>)> = names.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head: head(context), rows, text_columns: 1 })
+    (!rows.is_empty()).then(|| Table {
+        title: title.to_owned(),
+        head: head(context),
+        rows,
+        text_columns: 1 + context.runs.len(),
+    })
 }
 
 fn head(context: &Context<'_>) -> Vec<String> {
@@ -89,7 +94,7 @@ fn differences(context: &Context<'_>) -> Part {
     let more = if left_out > 0 { format!("; {left_out} more are not shown") } else { String::new() };
     let title = format!("Resolved parameters that differ{more}");
     let rows = rows.into_iter().take(DIFFERENCES).collect();
-    Part::Table(Table { title, head: head(context), rows, text_columns: 1 })
+    Part::Table(Table { title, head: head(context), rows, text_columns: 1 + context.runs.len() })
 }
 
 /// The most differences that are shown. Chosen.

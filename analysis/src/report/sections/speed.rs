@@ -143,12 +143,16 @@ fn time(context: &Context<'_>, run: &ReportRun, index: usize) -> Chart {
             times[kind] += seconds;
         }
     }
-    let part = |(kind, (_, name)): (usize, &(&str, &str))| {
-        let values: Vec<f64> = iterations.iter().map(|(_, times)| times[kind]).collect();
-        StackSeries { name: (*name).to_owned(), ink: Ink::Series(kind), values }
+    let values = |(kind, (_, name)): (usize, &(&'static str, &'static str))| {
+        (*name, iterations.iter().map(|(_, times)| times[kind]).collect::<Vec<f64>>())
     };
-    let parts = KINDS.iter().enumerate().map(part);
-    let parts: Vec<StackSeries> = parts.filter(|part| part.values.iter().any(|value| *value > 0.0)).collect();
+    let taken =
+        KINDS.iter().enumerate().map(values).filter(|(_, values)| values.iter().any(|value| *value > 0.0));
+    // Colours by what the run has: there are more kinds than colours.
+    let parts: Vec<StackSeries> = taken
+        .enumerate()
+        .map(|(index, (name, values))| StackSeries { name: name.to_owned(), ink: Ink::Series(index), values })
+        .collect();
     let categories =
         if parts.is_empty() { Vec::new() } else { iterations.into_iter().map(|(name, _)| name).collect() };
     let in_run = if context.runs.len() > 1 { format!(" in {}", run.name) } else { String::new() };

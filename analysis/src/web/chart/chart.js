@@ -52,7 +52,7 @@ class LiveChart {
     this.reset.dataset.tool = "reset";
     this.tools.append(this.reset);
     for (const key of ["x", "y"]) {
-      if (!mayBeLogarithmic(this.data[key], this.valuesOf(key, () => true))) continue;
+      if (this.data.stacked || !mayBeLogarithmic(this.data[key], this.valuesOf(key, () => true))) continue;
       const toggle = button(`log ${key}`, () => {
         this.isLogarithmic[key] = !this.isLogarithmic[key];
         toggle.setAttribute("aria-pressed", String(this.isLogarithmic[key]));
@@ -99,7 +99,7 @@ class LiveChart {
     if (this.zoom[key]) return this.zoom[key];
     const axis = this.data[key];
     if (key === "x") return home(axis, this.data.rows, this.isLogarithmic.x);
-    if (this.data.stacked) return home(axis, [], false);
+    if (this.data.stacked) return home(axis, this.sums().at(-1) ?? [], false);
     const [from, to] = this.ends("x");
     // What was zoomed to has the whole height.
     const fitted = this.zoom.x ? { ...axis, from: null, to: null } : axis;
@@ -109,9 +109,13 @@ class LiveChart {
   // uPlot draws later series above earlier ones, so the parts of a stack come from the top one to the bottom one.
   columns() {
     const { rows, series, stacked } = this.data;
-    if (!stacked) return [rows, ...series.map(({ values }) => values)];
-    const sums = series.map((_, index) => rows.map((_row, row) => series.slice(0, index + 1).reduce((sum, part) => sum + part.values[row], 0)));
-    return [rows, ...sums.reverse()];
+    return [rows, ...(stacked ? this.sums().reverse() : series.map(({ values }) => values))];
+  }
+
+  // The upper end of each part of a stack, from the lowest part, in each row.
+  sums() {
+    const { rows, series } = this.data;
+    return series.map((_, index) => rows.map((_row, row) => series.slice(0, index + 1).reduce((sum, part) => sum + part.values[row], 0)));
   }
 
   seriesOptions() {

@@ -272,7 +272,7 @@ async function start() {
   at("simulations").max = limits.simulations;
   if (wanted && !runs.some(({ run }) => run === wanted)) runs.push(await request(`/api/nets/${encoded(wanted)}`));
   const option = (value, text) => make("option", { value, text });
-  at("net").append(option("", "the small net in the program"));
+  at("net").append(option("", "the net in the program"));
   for (const { run, nets } of runs) {
     at("net").append(make("optgroup", { label: run, children: nets.map((net) => option(`${run}:${net}`, `${run} ${String(net).padStart(4, "0")}`)) }));
   }
