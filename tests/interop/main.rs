@@ -4,6 +4,7 @@
 mod analysis;
 mod arena;
 mod chaos;
+mod damage;
 mod encodings;
 mod epd;
 mod files;
