@@ -261,7 +261,7 @@ pub(crate) fn whole_files(
 /// belongs to no step, and a script's results must not depend on times. A kill can keep the first one from being written.
 pub(crate) fn whole_costs(run: &RunSource, session: &Session) -> Result<Option<PathBuf>, AnalysisError> {
     let path = run.folder.join("costs.parquet");
-    if run.files != Files::All || (!path.is_file() && run.steps.len() <= 1) {
+    if matches!(run.files, Files::Only(_)) || (!path.is_file() && run.steps.len() <= 1) {
         return Ok(None);
     }
     let check = || {

@@ -77,6 +77,8 @@ pub struct Trial {
 pub enum Files {
     /// All files in its folder, including those of an unfinished step.
     All,
+    /// Those whose digests are known, and the table of costs.
+    Listed,
     /// Only these, as paths relative to the run, with `/`.
     Only(Vec<String>),
 }

@@ -27,6 +27,7 @@ pub(crate) fn files_of(run: &RunSource, table: &Stored) -> Result<Vec<TableFile>
             names.extend(run.digests.keys().filter_map(below_folder));
             names
         }
+        Files::Listed => run.digests.keys().filter_map(below_folder).collect(),
         Files::Only(files) => files.iter().filter_map(below_folder).collect(),
     };
     names.sort_unstable();

@@ -232,6 +232,12 @@ pub enum RunError {
         /// The step's short identity.
         step: String,
     },
+    /// A file lies among those of steps, and belongs to none.
+    #[error("{} belongs to no step; delete it, or put back the manifest of its step", .path.display())]
+    Stray {
+        /// The file.
+        path: PathBuf,
+    },
     /// The journal is gone.
     #[error("journal.jsonl is gone from {}, though steps are finished there; put back a good copy, or give the run's command again, which goes on without the record of its earlier events and times", .folder.display())]
     JournalLost {
@@ -297,6 +303,8 @@ pub enum Remedy {
     Repeat,
     /// The step of the manifest is done again without it.
     Step,
+    /// One of two manifests of a step is removed when the run goes on.
+    Repeated,
     /// The file is written again without it.
     Rewrite,
     /// The run goes on without its past.
@@ -321,6 +329,9 @@ impl std::fmt::Display for Remedy {
             }
             Self::Step => {
                 "put back a good copy, or delete it and give the run's command again, which does that step again"
+            }
+            Self::Repeated => {
+                "give the run's command again, which keeps the one that has the step's position in the script, or delete the other one"
             }
             Self::Rewrite => "delete it and give the run's command again, which writes it again",
             Self::Journal => {
@@ -385,6 +396,7 @@ impl Fault for RunError {
             | Self::Older { .. }
             | Self::Damaged { .. }
             | Self::ManifestLost { .. }
+            | Self::Stray { .. }
             | Self::JournalLost { .. }
             | Self::RecordLost { .. }
             | Self::ShardLost { .. }

@@ -2,11 +2,11 @@
 //! manifests, and what unfinished steps resume from. Files that manifests list are left to the caller, who reads them as well.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
-use dc0_core::store::{FileEntry, verify_files};
+use dc0_core::store::{FileEntry, verify_file};
 
 use super::error::{Remedy, RunError};
 use super::files::names_if_there;
@@ -16,8 +16,9 @@ use super::history::{History, RecordedManifests};
 use super::manifest::Manifest;
 use super::record::Record;
 use super::script_snapshot::stored_faults;
-use super::view::{FinishedStep, RunView, manifest_files};
-use super::workspace::{ShardNote, UnfinishedWork, are_complete};
+use super::step_store::UNKNOWN;
+use super::view::{FinishedStep, RunView, manifest_files, twice};
+use super::workspace::{ShardNote, UnfinishedWork};
 
 /// What can be read of a run's bookkeeping, and everything that is wrong with it.
 #[derive(Debug, Default)]
@@ -54,9 +55,15 @@ impl Integrity {
         let superseded = integrity.read(names_if_there(&folder.superseded())).unwrap_or_default();
         for root in superseded.iter().map(|name| Folder::at(&folder.superseded().join(name))) {
             integrity.steps(&root, &recorded);
-            integrity.unfinished(&root);
+            integrity.unfinished(&root, folder);
+            let name = root.root().file_name().unwrap_or_default();
+            // The files of an unfinished step move first, and what belongs to no known step is kept under that name.
+            if name != UNKNOWN && !folder.all_work().join(name).exists() {
+                integrity.strays(&root);
+            }
         }
-        integrity.unfinished(folder);
+        integrity.unfinished(folder, folder);
+        integrity.strays(folder);
         integrity.generations(folder, &history);
         integrity.record = record;
         integrity
@@ -81,11 +88,14 @@ impl Integrity {
 
     /// The manifests of a run or of its superseded steps.
     fn steps(&mut self, root: &Folder, recorded: &RecordedManifests) {
+        let mut steps = Vec::new();
         for path in self.read(manifest_files(root)).unwrap_or_default() {
             let Some(Some(step)) = self.read(FinishedStep::read(path)) else { continue };
             self.read(step.check(recorded));
-            self.steps.push((root.clone(), step));
+            steps.push(step);
         }
+        twice(&steps).into_iter().for_each(|step| self.add(&step.repeated()));
+        self.steps.extend(steps.into_iter().map(|step| (root.clone(), step)));
     }
 
     /// Manifests that the journal has and the run has not, and the other way round. A kill leaves one manifest without an entry.
@@ -112,30 +122,53 @@ impl Integrity {
         }
     }
 
-    /// The working folders of unfinished steps.
-    fn unfinished(&mut self, root: &Folder) {
+    /// Files that belong to no step. Where a manifest or claim is damaged, which is said already, nobody knows.
+    fn strays(&mut self, root: &Folder) {
+        let strays = RunView::new(root.clone()).strays().unwrap_or_default();
+        strays.into_iter().for_each(|path| self.add(&RunError::Stray { path }));
+    }
+
+    /// The working folders of unfinished steps, in the run or among its superseded steps.
+    fn unfinished(&mut self, root: &Folder, run: &Folder) {
         for work in self.read(UnfinishedWork::all(root)).unwrap_or_default() {
+            let step = work.step();
+            // A kill can leave a part of the working folder of a finished step.
+            let is_own = |(folder, finished): &(Folder, FinishedStep)| {
+                folder.root() == root.root() && finished.manifest.identity().short() == step
+            };
+            if self.steps.iter().any(is_own) {
+                continue;
+            }
             self.unfinished += 1;
-            let slot = self.read(work.slot()).flatten();
-            for path in self.read(work.notes()).unwrap_or_default() {
+            let slot = self.read(work.slot());
+            let notes = self.read(work.notes()).unwrap_or_default();
+            let others = work.others();
+            if slot == Some(None) && !(notes.is_empty() && others.is_empty()) {
+                let cause = "it is missing, though its step is under way";
+                self.add(&Remedy::Rewrite.damaged(&work.claim(), cause));
+            }
+            for path in notes {
                 let Some(Some(mut note)) = self.read(ShardNote::<IgnoredAny>::read(&path)) else { continue };
-                if let Some(slot) = slot {
+                if let Some(slot) = slot.flatten() {
                     note.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
                 }
                 self.shards += 1;
-                self.shard(root, &note.files);
+                // A kill can come when some files of a superseded step have moved, and its note has not.
+                self.shard([root.root(), &run.superseded().join(&step)], &note.files);
             }
             if let Some(path) = work.finished_before() {
                 self.read(Manifest::read(&path));
             }
-            self.work.extend(work.others());
+            self.work.extend(others);
         }
     }
 
-    /// The files of a finished shard. Those that are missing or cut are no problem: the shard is done again.
-    fn shard(&mut self, root: &Folder, files: &[FileEntry]) {
-        if self.read(are_complete(root, files)) == Some(true) {
-            self.read(verify_files(root.root(), files).map_err(RunError::from));
+    /// The files of a finished shard, each in one of two folders. The shard is done again without one that is missing or cut off.
+    fn shard(&mut self, [root, other]: [&Path; 2], files: &[FileEntry]) {
+        for entry in files {
+            let has_moved = !root.join(&entry.path).exists() && other.join(&entry.path).exists();
+            let folder = if has_moved { other } else { root };
+            self.read(verify_file(folder, entry).map_err(RunError::from));
         }
     }
 

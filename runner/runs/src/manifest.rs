@@ -98,9 +98,7 @@ impl Manifest {
     pub fn digest(&self) -> String {
         let mut plain = self.clone();
         for entry in &mut plain.files {
-            if let Some((slot, folder, rest)) = Slot::parse(&entry.path) {
-                entry.path = Slot { number: 0, ..slot }.path(folder, rest);
-            }
+            entry.path = Slot::without_number(&entry.path);
         }
         durable::digest(serde_json::to_string(&plain).expect("manifests have text keys only").as_bytes())
     }

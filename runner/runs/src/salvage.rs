@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dc0_core::store::FileEntry;
+use dc0_core::store::{FileEntry, verify_file};
 
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
@@ -11,7 +11,7 @@ use super::history::History;
 use super::manifest::size;
 use super::record::Record;
 use super::script_snapshot::stored_faults;
-use super::view::{FinishedStep, RunView, manifest_files};
+use super::view::{FinishedStep, RunView, manifest_files, twice};
 
 /// What is whole of a run's bookkeeping, and what is not.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Salvage {
     pub generations: Vec<Generation>,
     /// The files of finished shards of unfinished steps.
     pub unfinished_files: Vec<FileEntry>,
+    /// Whether these files and those of the steps are all: without a manifest, nothing tells the files of its step from others.
+    pub are_listed: bool,
     /// Everything that is missing or damaged, files of finished steps of another size included. Their content is not read.
     pub faults: Vec<Damage>,
 }
@@ -53,9 +55,20 @@ impl Salvage {
         // Shards first: a step that is finished meanwhile keeps their files.
         let unfinished_files = run.unfinished_files()?;
         let steps = run.steps()?;
+        if let Some(path) = run.strays()?.into_iter().next() {
+            return Err(RunError::Stray { path });
+        }
         // A promotion is in this file before the journal has it.
         let (record, history, generations) = (run.record()?, run.history()?, run.generations()?);
-        Ok(Self { record, history, steps, generations, unfinished_files, faults: Vec::new() })
+        Ok(Self {
+            record,
+            history,
+            steps,
+            generations,
+            unfinished_files,
+            are_listed: true,
+            faults: Vec::new(),
+        })
     }
 
     /// Reads a run, which may be in progress.
@@ -75,6 +88,7 @@ impl Salvage {
             salvage.faults.push(Damage::new(&path, &error));
         }
         salvage.read_steps(folder);
+        salvage.find_strays(folder);
         salvage.check_files(folder);
         let generations = Generations::open(folder).and_then(|generations| {
             generations.check(&salvage.history)?;
@@ -97,6 +111,8 @@ impl Salvage {
             let step = self.read(&path, step).flatten();
             self.steps.extend(step);
         }
+        let repeated = twice(&self.steps).into_iter().map(|step| Damage::new(&step.path, &step.repeated()));
+        self.faults.extend(repeated.collect::<Vec<_>>());
         let run = RunView::new(folder.clone());
         let lost = recorded.current().filter(|step| {
             // A damaged manifest has its step's name, and is reported already.
@@ -109,8 +125,25 @@ impl Salvage {
         }
     }
 
+    /// Files of a step whose manifest cannot be read belong to that step.
+    fn find_strays(&mut self, folder: &Folder) {
+        let is_known = !self.faults.iter().any(|fault| fault.path.starts_with(folder.steps()));
+        let strays = RunView::new(folder.clone()).strays().ok().filter(|_| is_known);
+        self.are_listed = strays.is_some();
+        for path in strays.into_iter().flatten() {
+            let error = RunError::Stray { path: path.clone() };
+            self.faults.push(Damage::new(&path, &error));
+        }
+    }
+
     fn check_files(&mut self, folder: &Folder) {
         let mut faults = Vec::new();
+        for entry in &self.unfinished_files {
+            let is_whole = size(&folder.path(&entry.path)).is_ok_and(|found| found == Some(entry.bytes));
+            if !is_whole && let Err(error) = verify_file(folder.root(), entry) {
+                faults.push(Damage::new(&folder.path(&entry.path), &error.into()));
+            }
+        }
         for entry in self.steps.iter().flat_map(|step| &step.manifest.files) {
             let path = folder.path(&entry.path);
             let error = match size(&path) {

@@ -26,6 +26,10 @@ pub struct Slot {
 }
 
 impl Series {
+    /// All series.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Iterations, Self::Networks, Self::Matches, Self::Searches, Self::Puzzles];
+
     /// The folders that belong to the series.
     pub fn folders(self) -> &'static [&'static str] {
         match self {
@@ -122,12 +126,19 @@ impl Slot {
     /// Splits a path into its slot, its folder and what follows the number; `None` if it lies in no slot.
     pub fn parse(path: &str) -> Option<(Self, &str, &str)> {
         let (folder, name) = path.split_once('/')?;
-        let all = [Series::Iterations, Series::Networks, Series::Matches, Series::Searches, Series::Puzzles];
-        let series = all.into_iter().find(|series| series.folders().contains(&folder))?;
+        let series = Series::ALL.into_iter().find(|series| series.folders().contains(&folder))?;
         let name = name.strip_prefix(series.prefix())?;
         let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let number = name[..digits].parse().ok()?;
         Some((Self { series, number }, folder, &name[digits..]))
+    }
+
+    /// A path with the number 0 instead of its own, so that it is the same in every slot; paths outside all slots are unchanged.
+    pub(super) fn without_number(path: &str) -> String {
+        match Self::parse(path) {
+            Some((slot, folder, rest)) => Self { number: 0, ..slot }.path(folder, rest),
+            None => path.to_owned(),
+        }
     }
 
     /// The same path in this slot; paths outside the series are unchanged.

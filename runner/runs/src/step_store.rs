@@ -19,6 +19,9 @@ use super::slot::Slot;
 use super::view::{FinishedStep, RunView, manifest_files};
 use super::workspace::Claim;
 
+/// The name, among superseded steps, for files whose step is not known.
+pub(super) const UNKNOWN: &str = "unknown";
+
 /// The finished steps of a run.
 #[derive(Debug)]
 pub struct StepStore {
@@ -46,12 +49,32 @@ impl StepStore {
     pub fn open(folder: &Folder, recorded: RecordedManifests) -> Result<Self, RunError> {
         let mut store = Self { folder: folder.clone(), steps: BTreeMap::new(), recorded };
         for step in RunView::new(folder.clone()).stored_steps(&store.recorded)? {
-            store.steps.insert(step.manifest.identity(), step);
+            store.keep(step)?;
         }
         for identity in store.steps.keys() {
             Claim::release(folder, identity)?;
         }
         Ok(store)
+    }
+
+    /// Keeps a manifest that was read. Of two for a step, the one whose files are there is kept: a kill can come while a step moves.
+    fn keep(&mut self, step: FinishedStep) -> Result<(), RunError> {
+        let identity = step.manifest.identity();
+        let (kept, removed) = match self.steps.remove(&identity) {
+            None => (step, None),
+            Some(other) if step.manifest.missing_file(&self.folder)?.is_none() => (step, Some(other)),
+            Some(other) => (other, Some(step)),
+        };
+        if let Some(FinishedStep { path, .. }) = removed {
+            log::warn!(
+                "{} is another manifest of the same step as {}, and was removed",
+                path.display(),
+                kept.path.display()
+            );
+            fs::remove_file(&path).map_err(RunError::io("remove", &path))?;
+        }
+        self.steps.insert(identity, kept);
+        Ok(())
     }
 
     /// The finished steps of which the journal has no entry, because a kill came first.
@@ -173,7 +196,11 @@ impl StepStore {
                 if !slot.holds(&path) || own_files.iter().any(|entry| entry.path == path) {
                     continue;
                 }
-                let owner = self.owner(&path, slot)?;
+                let owner = match self.owner(&path, slot)? {
+                    // A finished step has no files but those of its manifest.
+                    owner if owner == own.short() && self.steps.contains_key(own) => UNKNOWN.to_owned(),
+                    owner => owner,
+                };
                 if owner != own.short() {
                     files::relocate(&self.folder, &path, &format!("{}/{path}", superseded_folder(&owner)))?;
                     moved.insert(owner);
@@ -208,7 +235,7 @@ impl StepStore {
                 return Ok(owner.manifest.identity().short().to_owned());
             }
         }
-        Ok("unknown".to_owned())
+        Ok(UNKNOWN.to_owned())
     }
 
     /// Moves a folder with all its files into the folder `target`.

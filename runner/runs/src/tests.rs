@@ -5,13 +5,14 @@ mod forks;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
 
+use super::integrity::Integrity;
 use super::{
     Environment, FORMAT_VERSION, Finished, Folder, History, Input, JournalEvent, Opening, Product, Record,
     Remedy, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot, StepCall, StepWorkspace,
@@ -297,6 +298,93 @@ fn a_changed_byte_of_an_unfinished_step_is_an_error_and_deleting_the_file_heals_
         fs::remove_file(&path).expect("removes");
         resume().expect("plays the shard again");
         assert_eq!(content(parent.path()), content(whole.path()), "{file}");
+    }
+}
+
+/// What a check finds wrong with a run whose self-play was interrupted after two shards, once `damage` has changed its folder.
+fn found_after(damage: impl Fn(&Path)) -> Vec<String> {
+    let parent = tempfile::tempdir().expect("folder");
+    interrupted(parent.path());
+    let run = parent.path().join("tiny");
+    assert_eq!(Integrity::of_run(&Folder::at(&run)).problems, [""; 0]);
+    damage(&run);
+    Integrity::of_run(&Folder::at(&run)).problems
+}
+
+/// The files of a run whose names contain a part.
+fn named(run: &Path, part: &str) -> Vec<PathBuf> {
+    let names = super::files::below(run, "").expect("lists");
+    names.into_iter().filter(|name| name.contains(part)).map(|name| run.join(name)).collect()
+}
+
+#[test]
+fn a_check_of_an_interrupted_run_names_every_file_that_a_resume_would_use_and_lacks() {
+    let check = |damage: &dyn Fn(&Path), expected: &[&str]| {
+        let found = found_after(damage);
+        assert_eq!(found.len(), 1, "{expected:?}: {found:?}");
+        assert!(expected.iter().all(|part| found[0].contains(part)), "{expected:?}: {found:?}");
+    };
+    let remove = |run: &Path, part: &str| fs::remove_file(&named(run, part)[0]).expect("removes");
+    check(&|run| remove(run, "00001.parquet"), &["00001.parquet is missing", "run the script again"]);
+    let cut = |run: &Path| fs::write(&named(run, "00000.parquet")[0], "7").expect("writes");
+    check(&cut, &["00000.parquet was cut off: 1 bytes instead of"]);
+    let swap = |run: &Path| {
+        let files = named(run, ".parquet");
+        let [first, second] = [0, 1].map(|index| fs::read(&files[index]).expect("reads"));
+        fs::write(&files[0], &second).expect("writes");
+        fs::write(&files[1], &first).expect("writes");
+    };
+    let found = found_after(swap);
+    assert!(found.len() == 2 && found.iter().all(|one| one.contains("has another digest")), "{found:?}");
+    check(
+        &|run| remove(run, "claim.json"),
+        &["claim.json is damaged: it is missing, though its step is under way"],
+    );
+}
+
+#[test]
+fn the_note_or_claim_of_another_shard_or_step_is_an_error_and_deleting_it_heals_the_run() {
+    let whole = tempfile::tempdir().expect("folder");
+    play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0)).expect("plays");
+    let copy = |from: &Path, to: &Path| _ = fs::copy(from, to).expect("copies");
+    let other = tempfile::tempdir().expect("folder");
+    play(&mut open(other.path()), &call("self_play", 7), iteration(0), Some(2), &Cell::new(0))
+        .expect_err("ends");
+    let other = other.path().join("tiny");
+    let cases: [(&dyn Fn(&Path), &str, &str); 3] = [
+        (
+            &|run| copy(&named(run, "shard-00000")[0], &named(run, "shard-00001")[0]),
+            "shard-00001",
+            "no file of this shard",
+        ),
+        (
+            &|run| copy(&named(&other, "shard-00001")[0], &named(run, "shard-00001")[0]),
+            "shard-00001",
+            "no file of this shard",
+        ),
+        (
+            &|run| copy(&named(&other, "claim")[0], &named(run, "claim")[0]),
+            "claim",
+            "the claim of another step, self_play",
+        ),
+    ];
+    for (damage, file, expected) in cases {
+        let found = found_after(damage);
+        assert!(found.iter().any(|one| one.contains(expected)), "{found:?}");
+        let parent = tempfile::tempdir().expect("folder");
+        interrupted(parent.path());
+        let run = parent.path().join("tiny");
+        damage(&run);
+        let resume = |size| {
+            play(&mut open(parent.path()), &call("self_play", size), iteration(0), None, &Cell::new(0))
+        };
+        if file != "claim" {
+            let error = resume(1).expect_err("is another's").to_string();
+            assert!(error.contains(expected) && error.contains("delete it"), "{error}");
+        }
+        fs::remove_file(&named(&run, file)[0]).expect("removes");
+        resume(1).expect("plays what is missing");
+        assert_eq!(content(parent.path()), content(whole.path()), "{expected}");
     }
 }
 

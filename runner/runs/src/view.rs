@@ -7,7 +7,7 @@ mod games;
 mod steps;
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
@@ -15,16 +15,18 @@ use serde::de::IgnoredAny;
 use dc0_core::store::FileEntry;
 
 use super::error::RunError;
-use super::files::names_if_there;
+use super::files::{below, names_if_there};
 use super::folder::Folder;
 use super::generations::{Generation, Generations};
 use super::history::{History, RecordedManifests};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::record::Record;
+use super::slot::{Series, Slot};
 use super::workspace::{Claim, ShardNote, UnfinishedWork};
 
 pub use games::GameFiles;
+pub(crate) use steps::twice;
 pub use steps::{FinishedStep, manifest_files};
 pub use trials::{TrialRun, trial_names, trials};
 
@@ -88,7 +90,7 @@ impl RunView {
     pub fn steps(&self) -> Result<Vec<FinishedStep>, RunError> {
         // The journal is read first: a step that is finished meanwhile has its manifest before its entry.
         let recorded = self.history()?.manifests();
-        let steps = self.stored_steps(&recorded)?;
+        let steps = self.single_steps(&recorded)?;
         let is_stored = |step: &str| steps.iter().any(|stored| stored.manifest.identity().short() == step);
         for step in recorded.current().filter(|step| !is_stored(step)) {
             if !self.has_moved(step)? {
@@ -104,6 +106,15 @@ impl RunView {
         let steps: Vec<FinishedStep> = read.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         steps.iter().try_for_each(|step| step.check(recorded))?;
         Ok(steps)
+    }
+
+    /// As [`stored_steps`](Self::stored_steps); a step with two manifests is an error.
+    fn single_steps(&self, recorded: &RecordedManifests) -> Result<Vec<FinishedStep>, RunError> {
+        let steps = self.stored_steps(recorded)?;
+        match twice(&steps).first() {
+            Some(step) => Err(step.repeated()),
+            None => Ok(steps),
+        }
     }
 
     /// Whether a step that had no manifest is being done again, has been superseded or, by now, has its manifest. A run in progress
@@ -129,6 +140,50 @@ impl RunView {
         };
         step.check(&self.history()?.manifests())?;
         Ok(Some(step.manifest))
+    }
+
+    /// The files in the folders of steps that belong to no step: a copy of a table there would count twice. A file that a step has just
+    /// written, or that is on its way to or from the superseded ones, is none.
+    pub fn strays(&self) -> Result<Vec<PathBuf>, RunError> {
+        // Listed first: by the time the claims and manifests are read, they know every file that is listed.
+        let mut listed = Vec::new();
+        for folder in Series::ALL.iter().flat_map(|series| series.folders()) {
+            listed.extend(below(self.folder.root(), folder)?);
+        }
+        let (mut claimed, mut known, mut moving) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let mut manifests = Vec::new();
+        for work in UnfinishedWork::all(&self.folder)? {
+            claimed.extend(work.slot()?);
+            manifests.extend(work.finished_before().map(|path| (self.folder.clone(), path)));
+        }
+        manifests.extend(manifest_files(&self.folder)?.into_iter().map(|path| (self.folder.clone(), path)));
+        let superseded = names_if_there(&self.folder.superseded())?;
+        for root in superseded.iter().map(|name| Folder::at(&self.folder.superseded().join(name))) {
+            manifests.extend(manifest_files(&root)?.into_iter().map(|path| (root.clone(), path)));
+        }
+        for (root, path) in manifests {
+            let Some(step) = FinishedStep::read_any(path)? else { continue };
+            for FileEntry { path, .. } in step.manifest.files {
+                // Files move to another number, or to or from the superseded ones, before their manifest says so.
+                if !root.path(&path).exists() {
+                    moving.insert(Slot::without_number(&path));
+                }
+                if root.root() == self.folder.root() {
+                    known.insert(path);
+                }
+            }
+        }
+        let is_data =
+            |path: &String| [".parquet", ".safetensors", ".json"].iter().any(|kind| path.ends_with(kind));
+        let is_stray = |path: &String| {
+            is_data(path)
+                && !known.contains(path)
+                && !claimed.iter().any(|slot| slot.holds(path))
+                && !moving.contains(&Slot::without_number(path))
+                && !superseded.iter().any(|step| path.contains(&format!("/part-{step}-")))
+        };
+        let strays = listed.into_iter().filter(is_stray).map(|path| self.folder.path(&path));
+        Ok(strays.filter(|path| path.exists()).collect())
     }
 
     /// The kinds of its unfinished steps.

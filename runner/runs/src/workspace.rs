@@ -77,18 +77,26 @@ impl Claim {
     /// The claims of all unfinished steps, by their short identities.
     fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
         let work = folder.all_work();
-        let read = |step: String| {
-            let claim: Option<Self> = document::read_sealed(&work.join(&step).join(CLAIM), Remedy::Repeat)?;
-            Ok(claim.map(|claim| (step, claim)))
-        };
+        let read = |step: String| Ok(Self::read(&work.join(&step))?.map(|claim| (step, claim)));
         names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
     }
 
     /// Whether a folder of superseded files belongs to this unfinished step.
     pub(super) fn belongs_to(superseded: &Path, identity: &Identity) -> Result<bool, RunError> {
-        let path = Folder::at(superseded).work(identity).join(CLAIM);
-        Ok(document::read_sealed::<Self>(&path, Remedy::Repeat)?
-            .is_some_and(|claim| claim.step == identity.digits()))
+        let claim = Self::read(&Folder::at(superseded).work(identity))?;
+        Ok(claim.is_some_and(|claim| claim.step == identity.digits()))
+    }
+
+    /// The claim in a working folder, which has its step's name; `None` if the step has claimed nothing yet.
+    fn read(work: &Path) -> Result<Option<Self>, RunError> {
+        let path = work.join(CLAIM);
+        let Some(claim) = document::read_sealed::<Self>(&path, Remedy::Repeat)? else { return Ok(None) };
+        let owner = Identity::from_digits(&claim.step);
+        if owner.is_none_or(|owner| *owner.short() != *name_of(work)) {
+            let cause = format!("it is the claim of another step, {} {}", claim.kind, claim.step);
+            return Err(Remedy::Repeat.damaged(&path, cause));
+        }
+        Ok(Some(claim))
     }
 }
 
@@ -137,9 +145,21 @@ impl<T: Serialize> ShardNote<T> {
 }
 
 impl<T: DeserializeOwned> ShardNote<T> {
-    /// Reads a note; `None` if there is none.
+    /// Reads a note; `None` if there is none. A shard's files are named after its step and its number, as the note's folder and the note
+    /// are: the note of another shard would put its files into the step twice.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, RunError> {
-        document::read_sealed(path, Remedy::Repeat)
+        let Some(note) = document::read_sealed::<Self>(path, Remedy::Repeat)? else { return Ok(None) };
+        let step = path.parent().map(name_of).unwrap_or_default();
+        let shard = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let ending = format!("{}.parquet", shard.trim_start_matches("shard"));
+        let is_own = |entry: &FileEntry| entry.path.contains(&step) && entry.path.ends_with(&ending);
+        match note.files.iter().find(|entry| !is_own(entry)) {
+            None => Ok(Some(note)),
+            Some(other) => {
+                let cause = format!("it lists {}, which is no file of this shard", other.path);
+                Err(Remedy::Repeat.damaged(path, cause))
+            }
+        }
     }
 }
 
@@ -158,8 +178,18 @@ impl UnfinishedWork {
 
     /// The slot that the step claims; `None` if it has claimed none yet.
     pub(super) fn slot(&self) -> Result<Option<Slot>, RunError> {
-        let claim: Option<Claim> = document::read_sealed(&self.path.join(CLAIM), Remedy::Repeat)?;
+        let claim = Claim::read(&self.path)?;
         Ok(claim.and_then(|claim| Slot::parse(&claim.slot).map(|(slot, _, _)| slot)))
+    }
+
+    /// The short identity of the step.
+    pub(super) fn step(&self) -> String {
+        name_of(&self.path)
+    }
+
+    /// The file with which the step claims its slot.
+    pub(super) fn claim(&self) -> PathBuf {
+        self.path.join(CLAIM)
     }
 
     /// The notes of finished shards.
@@ -181,6 +211,11 @@ impl UnfinishedWork {
     }
 }
 
+/// A folder's own name.
+fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 fn is_note(name: &str) -> bool {
     name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some())
 }
@@ -188,10 +223,7 @@ fn is_note(name: &str) -> bool {
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
-        document::read_sealed(note, Remedy::Repeat)
-            .ok()
-            .flatten()
-            .map_or_else(Vec::new, |note: Self| note.files)
+        Self::read(note).ok().flatten().map_or_else(Vec::new, |note| note.files)
     }
 }
 
@@ -214,9 +246,7 @@ impl StepWorkspace {
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
         for root in [folder.clone(), folder.superseded_step(identity)] {
-            let claim: Option<Claim> =
-                document::read_sealed(&root.work(identity).join(CLAIM), Remedy::Repeat)?;
-            let claim = claim.filter(|claim| claim.step == identity.digits());
+            let claim = Claim::read(&root.work(identity))?.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::parse(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
                 let meter = Arc::new(Meter::unrecorded(identity.short()));
@@ -289,9 +319,7 @@ impl StepWorkspace {
     }
 
     fn finished_shard<T: DeserializeOwned>(&self, shard: u32) -> Result<Option<ShardNote<T>>, RunError> {
-        let Some(mut note) = document::read_sealed::<ShardNote<T>>(&self.note(shard), Remedy::Repeat)? else {
-            return Ok(None);
-        };
+        let Some(mut note) = ShardNote::<T>::read(&self.note(shard))? else { return Ok(None) };
         note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
         if !are_complete(&self.folder, &note.files)? {
             return Ok(None);
@@ -302,7 +330,7 @@ impl StepWorkspace {
 }
 
 /// Whether all files exist in their full size. A cut or missing file is no error: its shard is done again.
-pub(super) fn are_complete(folder: &Folder, files: &[FileEntry]) -> Result<bool, RunError> {
+fn are_complete(folder: &Folder, files: &[FileEntry]) -> Result<bool, RunError> {
     for entry in files {
         if size(&folder.path(&entry.path))? != Some(entry.bytes) {
             return Ok(false);

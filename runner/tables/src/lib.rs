@@ -187,14 +187,16 @@ impl Sources {
 
 impl Sources {
     fn add_run(&mut self, folder: &Folder, name: String, trial: Option<Trial>) -> Result<(), RunError> {
-        let Salvage { record, history, steps, generations, unfinished_files, faults } = match self.reading {
-            Reading::Whole => Salvage::of_whole(folder)?,
-            Reading::Readable => Salvage::of_run(folder),
-        };
+        let Salvage { record, history, steps, generations, unfinished_files, are_listed, faults } =
+            match self.reading {
+                Reading::Whole => Salvage::of_whole(folder)?,
+                Reading::Readable => Salvage::of_run(folder),
+            };
         self.faults.extend(faults.into_iter().map(|fault| affecting(fault, folder, &name)));
         let seconds = Ledger::from_history(&history).seconds();
         let mut digests = digests(steps.iter().map(|step| &step.manifest));
         digests.extend(unfinished_files.into_iter().map(|entry| (entry.path.clone(), entry)));
+        let files = if are_listed { Files::Listed } else { Files::All };
         let row = |found: &FinishedStep| {
             let took = seconds.get(found.manifest.identity().short()).copied();
             step(found.order().unwrap_or_default(), &found.manifest, took)
@@ -203,7 +205,7 @@ impl Sources {
             name,
             folder: folder.root().to_owned(),
             trial,
-            files: Files::All,
+            files,
             digests,
             costs: record.as_ref().map(Record::of_costs).unwrap_or_default(),
             steps: steps.iter().map(row).collect(),

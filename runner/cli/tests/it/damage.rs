@@ -213,6 +213,43 @@ fn a_removed_journal_is_noticed_and_the_run_goes_on_without_its_past() {
     ends(&experiment, &["sql", "small", "select 1"], 0, &[]);
 }
 
+#[test]
+fn copies_of_parts_and_manifests_are_noticed_and_the_run_sets_them_aside() {
+    let experiment = whole();
+    let before = experiment.results();
+    let games = |args: &[&str]| {
+        let statement = ["sql", "small", "select count(*) as n from games", "--format", "csv"];
+        command(&experiment, &[&statement, args].concat())
+    };
+    let counted = games(&[]).stdout;
+    let copied = |file: &Path, from: &str, to: &str| {
+        let name = file.file_name().expect("a name").to_string_lossy().replace(from, to);
+        fs::copy(file, file.with_file_name(name)).expect("copies");
+    };
+    let noticed = |expected: &str| {
+        for args in [&["sql", "small", "select count(*) from games"][..], &["report", "small"]] {
+            ends(&experiment, args, 3, &[expected]);
+        }
+        let verified = command(&experiment, &["verify", "small"]);
+        assert!(verified.code == Some(3) && verified.stdout.contains(expected), "{}", verified.stdout);
+        let rest = games(&["--incomplete"]);
+        assert_eq!((rest.code, &rest.stdout), (Some(0), &counted), "{}", rest.stderr);
+        fs::remove_file(experiment.run_folder().join("report.html")).expect("removes");
+        let ended = experiment.run(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!(games(&[]).stdout, counted);
+        let mut results = experiment.results();
+        results.retain(|(name, _)| !name.starts_with("superseded/"));
+        assert_eq!(results, before);
+        ended
+    };
+    copied(&experiment.first_in("games/iteration=0001"), "-00000.parquet", "-00009.parquet");
+    noticed("-00009.parquet belongs to no step; delete it");
+    copied(&experiment.first_in("steps/0003-arena"), "0003", "0099");
+    let ended = noticed("has another manifest, too");
+    assert!(ended.stderr.contains("is another manifest of the same step as"), "{}", ended.stderr);
+}
+
 /// Two trials.
 const SWEEP: &str = r#"
 sweep(#{ name: "small", space: #{ filters: choice([4, 8]) }, sampler: "grid", pruner: #{ kind: "none" }, trials: 2, objective: "score" }, |trial| {
@@ -238,6 +275,9 @@ fn removed_files_of_a_sweep_are_noticed() {
 
     fs::remove_file(sweep.join("trials.parquet")).expect("removes");
     ends(&experiment, &["sql", "small", "select * from trials"], 3, &["trials.parquet is missing"]);
+    let verified = command(&experiment, &["verify", "small"]);
+    let missing = "trials.parquet is damaged: it is missing, though trials have values";
+    assert!(verified.code == Some(3) && verified.stdout.contains(missing), "{}", verified.stdout);
     ends(&experiment, &["sql", "small", "select * from trials", "--incomplete"], 0, &["trials.parquet"]);
     let ended = experiment.run(&[]);
     assert!(ended.stderr.contains("trials.parquet is missing; it is written again"), "{}", ended.stderr);

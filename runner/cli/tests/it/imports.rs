@@ -369,7 +369,7 @@ fn planted_corruptions_of_a_dataset_are_found() {
                 let file = first(root, "games");
                 fs::copy(&file, file.with_file_name("part-extra.parquet")).expect("copies");
             },
-            "belongs to no step, and queries read it",
+            "belongs to no step; delete it",
         ),
         (
             "a changed manifest",

@@ -1,8 +1,5 @@
 //! Reads the folders of runs and sweeps.
 
-use std::collections::BTreeSet;
-use std::fs;
-
 use dc0_core::store::{Provenance, verify_wide};
 use dc0_core::trainer::check_state;
 use dc0_runs::integrity::Integrity;
@@ -24,21 +21,6 @@ pub fn verify(folder: &Folder, kind: FolderKind) -> Result<Findings, VerifyError
     Ok(findings)
 }
 
-/// The folders of tables and states that belong to finished steps.
-const TABLES: [&str; 11] = [
-    "games",
-    "positions",
-    "headers",
-    "rejects",
-    "matches",
-    "training",
-    "validation",
-    "searches",
-    "trees",
-    "puzzles",
-    "training_states",
-];
-
 fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     let _lock = Lock::hold(folder)?;
     let Integrity { problems, record, steps, unfinished, work, .. } = Integrity::of_run(folder);
@@ -55,7 +37,6 @@ fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     for (root, finished) in &steps {
         step::verify(root, finished, findings);
     }
-    strays(folder, &steps, findings);
     let provenance = record.map(|record| record.of_costs()).unwrap_or_default();
     wide(folder, Folder::COSTS, "costs", &provenance, findings);
     // A kill can keep the first one from being written.
@@ -65,6 +46,9 @@ fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     }
     Ok(())
 }
+
+/// The table of a sweep's trials.
+const TRIALS: &str = "trials.parquet";
 
 fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     let _lock = Lock::hold(folder)?;
@@ -76,6 +60,11 @@ fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     match SweepFolder::read(folder.root()) {
         Err(error) => findings.problems.push(chain(&error)),
         Ok((_, trials)) => {
+            let table = folder.path(TRIALS);
+            if trials.iter().any(|(_, trial)| trial.value().is_some()) && !table.exists() {
+                let cause = "it is missing, though trials have values";
+                findings.problems.push(chain(&Remedy::Rewrite.damaged(&table, cause)));
+            }
             for path in lost_runs(folder, &trials) {
                 let cause = "it has no run.json, though trials.jsonl says that the trial is complete";
                 findings.problems.push(chain(&RunError::damaged(&path, cause)));
@@ -83,7 +72,7 @@ fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
         }
     }
     let provenance = record.ok().flatten().map(|record| of_sweep(&record.name)).unwrap_or_default();
-    wide(folder, "trials.parquet", "trials", &provenance, findings);
+    wide(folder, TRIALS, "trials", &provenance, findings);
     for trial in runs {
         run(&trial.folder, findings)?;
     }
@@ -97,38 +86,5 @@ fn wide(folder: &Folder, name: &str, table: &'static str, provenance: &Provenanc
         && let Err(error) = verify_wide(&path, table, provenance)
     {
         findings.problems.push(chain(&Remedy::Rewrite.damaged(&path, chain(&error))));
-    }
-}
-
-/// Tables in the folders of finished steps that belong to no step: queries would read them.
-fn strays(folder: &Folder, steps: &[(Folder, dc0_runs::view::FinishedStep)], findings: &mut Findings) {
-    let own: BTreeSet<_> = steps
-        .iter()
-        .flat_map(|(root, step)| step.manifest.files.iter().map(move |entry| root.path(&entry.path)))
-        .collect();
-    // A shard that was under way has the short identity of its step in its name.
-    let work: BTreeSet<String> = fs::read_dir(folder.all_work())
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    for name in TABLES {
-        let mut pending = vec![folder.path(name)];
-        while let Some(path) = pending.pop() {
-            for entry in fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                if entry.is_dir() {
-                    pending.push(entry);
-                } else if entry.extension().is_some_and(|kind| kind == "parquet")
-                    && !own.contains(&entry)
-                    && work.is_empty()
-                {
-                    findings.problems.push(format!(
-                        "{} belongs to no step, and queries read it; delete it, or put back the manifest of its step",
-                        entry.display()
-                    ));
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Reads the manifests of a run's finished steps.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -21,11 +22,7 @@ pub struct FinishedStep {
 impl FinishedStep {
     /// Reads a manifest; `None` if it is gone, since a run in progress moves those of superseded steps.
     pub fn read(path: PathBuf) -> Result<Option<Self>, RunError> {
-        let manifest = match Manifest::read(&path) {
-            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            read => read?,
-        };
-        let step = Self { path, manifest };
+        let Some(step) = Self::read_any(path)? else { return Ok(None) };
         let expected = step.manifest.file_name(step.order().unwrap_or_default());
         if step.path.file_name().is_none_or(|name| *name != *expected) {
             let (kind, step_name) = (&step.manifest.kind, step.manifest.identity());
@@ -33,6 +30,21 @@ impl FinishedStep {
             return Err(Remedy::Step.damaged(&step.path, cause));
         }
         Ok(Some(step))
+    }
+
+    /// As [`read`](Self::read), from a file of any name.
+    pub(crate) fn read_any(path: PathBuf) -> Result<Option<Self>, RunError> {
+        match Manifest::read(&path) {
+            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(Some(Self { path, manifest: read? })),
+        }
+    }
+
+    /// The error of a manifest that is there twice: only one can have the step's position in the script.
+    pub(crate) fn repeated(&self) -> RunError {
+        let step = self.manifest.identity();
+        let cause = format!("the step {} has another manifest, too", step.short());
+        Remedy::Repeated.damaged(&self.path, cause)
     }
 
     /// Checks that the manifest is the one that the journal has recorded for the step, if it has recorded any.
@@ -51,6 +63,12 @@ impl FinishedStep {
     pub fn order(&self) -> Option<u32> {
         Manifest::order_of(&self.path)
     }
+}
+
+/// The manifests of steps that have an earlier one, too, in the order of the script. A kill can leave both while a step moves.
+pub(crate) fn twice(steps: &[FinishedStep]) -> Vec<&FinishedStep> {
+    let mut seen = BTreeSet::new();
+    steps.iter().filter(|step| !seen.insert(&step.manifest.step)).collect()
 }
 
 /// The manifest files of a run's finished steps, in the order of its script; this differs from the order of names from step
