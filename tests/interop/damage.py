@@ -85,6 +85,8 @@ PATIENCE = 180
 class Ended:
     def __init__(self, code, out, err, files):
         self.code, self.out, self.err, self.files = code, out, err, files
+        # The files of a run that the command has written.
+        self.written = set()
 
     def seen(self):
         return (self.code, self.out, self.files)
@@ -360,8 +362,9 @@ class Trial:
         results = {}
         if name in WRITTEN:
             results = digests(self.folder / "datasets" / WRITTEN[name], TIMED)
-            # What the command has not written or moved is none of its results.
-            results = {path: digest for path, digest in results.items() if before.get(path) != digest and not path.startswith("superseded/")}
+            # What is kept aside is none of the results, and what the command has left alone is read by others.
+            ignored = {path for path, digest in results.items() if path.startswith("superseded/") or before.get(path) == digest}
+            ended.written = set(results) - ignored
         return ended, results
 
     def baseline(self):
@@ -433,17 +436,16 @@ def main():
             ended, now = trial.ask(command)
             new = lines_of(ended.err, root) - lines_of(whole.err, trial.folder)
             is_noticed = ended.code != 0 or any(SPEAKS.search(line) for line in new)
-            is_same = shown(ended, root) == shown(whole, trial.folder) and now == results
+            differing = sorted(path for path in ended.written | whole.written if now.get(path) != results.get(path))
+            is_same = shown(ended, root) == shown(whole, trial.folder) and not differing
             if ended.code == "hangs" or (isinstance(ended.code, int) and (ended.code < 0 or ended.code > 100 and ended.code != 130)) or "panicked" in ended.err:
                 wrong.append(f"{trial.world.name}: {what}: {command[0]} crashes: {ended.code}: {ended.err[-600:]}")
             # A plan that does a step again has noticed what is missing.
             elif not is_noticed and not is_same and command[0] != "check":
-                differing = sorted(path for path in set(now) | set(results) if now.get(path) != results.get(path))[:6]
                 said = sorted(lines_of(ended.out, root) ^ lines_of(whole.out, root))[:6]
-                wrong.append(f"{trial.world.name}: {what}: {command[0]} is silent: {differing} {said}")
+                wrong.append(f"{trial.world.name}: {what}: {command[0]} is silent: {differing[:6]} {said}")
             elif is_noticed and ended.code == 0 and command[0] == "resume" and not is_same:
-                differing = sorted(path for path in set(now) | set(results) if now.get(path) != results.get(path))[:6]
-                judged.append(f"resume speaks and differs: {differing}")
+                judged.append(f"resume speaks and differs: {differing[:6]}")
             is_left = LEFT_BY_KILLS.search(what) or (FIRST_COSTS.search(what) and trial.world.name != "finished")
             if command[0] == "verify" and ended.code == 0 and not is_left:
                 wrong.append(f"{trial.world.name}: {what}: verify finds nothing")
