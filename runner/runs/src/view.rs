@@ -152,7 +152,8 @@ impl RunView {
         }
         let (mut claimed, mut known, mut moving) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let mut manifests = Vec::new();
-        for work in UnfinishedWork::all(&self.folder)? {
+        let works = UnfinishedWork::all(&self.folder)?;
+        for work in &works {
             claimed.extend(work.slot()?);
             manifests.extend(work.finished_before().map(|path| (self.folder.clone(), path)));
         }
@@ -173,6 +174,8 @@ impl RunView {
                 }
             }
         }
+        // Parts have the names of their steps, whose claim may be lost.
+        let named: Vec<String> = works.iter().map(UnfinishedWork::step).chain(superseded).collect();
         let is_data =
             |path: &String| [".parquet", ".safetensors", ".json"].iter().any(|kind| path.ends_with(kind));
         let is_stray = |path: &String| {
@@ -180,7 +183,7 @@ impl RunView {
                 && !known.contains(path)
                 && !claimed.iter().any(|slot| slot.holds(path))
                 && !moving.contains(&Slot::without_number(path))
-                && !superseded.iter().any(|step| path.contains(&format!("/part-{step}-")))
+                && !named.iter().any(|step| path.contains(&format!("/part-{step}-")))
         };
         let strays = listed.into_iter().filter(is_stray).map(|path| self.folder.path(&path));
         Ok(strays.filter(|path| path.exists()).collect())
