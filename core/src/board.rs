@@ -1,5 +1,7 @@
 //! The rules of chess, with the history that draws depend on. Only this module uses shakmaty and its tablebases.
 
+mod castling;
+mod chess960;
 mod ending;
 mod epd;
 mod fen;
@@ -21,6 +23,8 @@ mod tablebase;
 mod text;
 mod text_file;
 
+pub use castling::CastlingSquares;
+pub use chess960::CHESS960_STARTS;
 pub use ending::{Adjudication, Ending, Fault};
 pub use epd::{Epd, EpdError, Operands, read_epd};
 pub use fen::FenError;
@@ -45,3 +49,5 @@ pub use text_file::{TextFileError, TextProblem};
 pub(crate) mod image;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod thinned;

@@ -26,18 +26,17 @@ impl PieceSquares {
     fn change(before: &Position, mv: KnownMove) -> i32 {
         let KnownMove { played, piece, captured } = mv;
         let side = before.side_to_move();
+        if let Some(castling) = before.castling(played) {
+            // A king has no squares here.
+            let rook = |square| Self::of(side, Piece::Rook, square);
+            return rook(castling.rook_to) - rook(castling.rook_from);
+        }
         let placed = played.promotion().map_or(piece, Promotion::piece);
         let mut change = Self::of(side, placed, played.to()) - Self::of(side, piece, played.from());
         if let Some(captured) = captured {
             let is_en_passant = before.piece_at(played.to()).is_none();
             let square = if is_en_passant { played.from() / 8 * 8 + played.to() % 8 } else { played.to() };
             change -= Self::of(side.other(), captured, square);
-        }
-        if piece == Piece::King && played.from().abs_diff(played.to()) == 2 {
-            let rank = played.from() / 8 * 8;
-            let (from, to) =
-                if played.to() > played.from() { (rank + 7, rank + 5) } else { (rank, rank + 3) };
-            change += Self::of(side, Piece::Rook, to) - Self::of(side, Piece::Rook, from);
         }
         change
     }
@@ -224,6 +223,7 @@ const KING_IN_ENDING: [i32; 64] = [
 mod tests {
     use super::{PieceSquares, evaluation};
     use crate::alphabeta::StaticEvaluator as _;
+    use crate::board::thinned::chess960_games;
     use crate::board::{Position, Rules, random_opening};
     use crate::rng::{Purpose, Seed};
 
@@ -240,9 +240,11 @@ mod tests {
 
     #[test]
     fn moves_change_the_evaluation_as_counting_again_does() {
-        for number in 0..100 {
+        let opened = (0..100).map(|number| {
             let mut stream = Seed { run: 31, step: 0 }.stream(number, Purpose::Opening);
-            let game = random_opening(150, &Rules { max_plies: 512 }, &mut stream);
+            random_opening(150, &Rules { max_plies: 512 }, &mut stream)
+        });
+        for game in opened.chain(chess960_games(300)) {
             let mut evaluator = PieceSquares::default();
             evaluator.reset(game.start());
             for ((before, after), mv) in game.positions().zip(game.positions().skip(1)).zip(game.moves()) {

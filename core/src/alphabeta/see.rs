@@ -16,7 +16,7 @@ fn worth(piece: Piece) -> i32 {
 /// The material in centipawns that a legal move gains or, below 0, loses on the square that it goes to.
 pub(super) fn exchange(position: &Position, mv: KnownMove) -> i32 {
     let KnownMove { played, piece, captured } = mv;
-    if piece == Piece::King && played.from().abs_diff(played.to()) == 2 {
+    if piece == Piece::King && position.castling(played).is_some() {
         return 0;
     }
     let promoted = |promotion: Option<Promotion>| promotion.map(Promotion::piece);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Position as _};
+use shakmaty::{CastlingMode, Position as _, Square};
 use thiserror::Error;
 
 use super::{Castling, Piece, Position, Side};
@@ -31,32 +31,29 @@ pub enum FenError {
     },
 }
 
-/// Why a position with the castling rights of Chess960 is refused.
-const NO_CHESS960: &str = "its castling rights are those of Chess960, and dc0 plays standard chess only; leave out rights of rooks and kings that are not \
-     on their squares";
-
 impl Position {
-    /// Parses a FEN of standard chess, with castling rights as letters or, in X-FEN and Shredder-FEN, as the files of the rooks.
+    /// Parses a FEN. Castling rights are letters for the outermost rooks (X-FEN, which is FEN in standard chess), or the files of
+    /// the rooks (Shredder-FEN).
     pub fn from_fen(fen: &str) -> Result<Self, FenError> {
         let parsed = Fen::from_ascii(fen.trim().as_bytes())
             .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
-        let position = parsed.clone().into_position(CastlingMode::Standard).map_err(|cause| {
-            let is_chess960 = parsed.into_position::<Chess>(CastlingMode::Chess960).is_ok();
-            let cause = if is_chess960 { NO_CHESS960.to_owned() } else { cause.to_string() };
-            FenError::Illegal { fen: fen.to_owned(), cause }
-        })?;
+        // In this mode the rights of standard chess are what they are in the other.
+        let position = parsed
+            .into_position(CastlingMode::Chess960)
+            .map_err(|cause| FenError::Illegal { fen: fen.to_owned(), cause: cause.to_string() })?;
         Ok(Self(position))
     }
 
-    /// The FEN, with the en-passant square only where a capture there is legal.
+    /// The FEN, with the en-passant square only where a capture there is legal. A castling right is the file of its rook only where
+    /// another rook stands farther out (X-FEN).
     pub fn fen(&self) -> String {
         let mut text = String::with_capacity(LONGEST);
         self.write_placement(&mut text);
         text.push_str(if self.side_to_move() == Side::White { " w " } else { " b " });
         let before = text.len();
         for (side, wing, letter) in CASTLING {
-            if self.may_castle(side, wing) {
-                text.push(letter);
+            if let Some(rook) = self.0.castles().rook(side.color(), wing.wing()) {
+                text.push(if self.is_outermost(rook, side, wing) { letter } else { file_letter(rook, side) });
             }
         }
         if text.len() == before {
@@ -70,6 +67,16 @@ impl Position {
         write!(text, " {} {}", self.halfmove_clock(), self.fullmove_number())
             .expect("memory takes every write");
         text
+    }
+
+    /// Whether no other rook of a side stands between a rook of its first rank and the corner.
+    fn is_outermost(&self, rook: Square, side: Side, wing: Castling) -> bool {
+        let rooks = self.0.board().by_piece(side.color().rook()) & side.color().backrank();
+        let outermost = match wing {
+            Castling::KingSide => rooks.last(),
+            Castling::QueenSide => rooks.first(),
+        };
+        outermost == Some(rook)
     }
 
     /// The first field: pieces from a8 to h1, with runs of empty squares as digits.
@@ -105,6 +112,12 @@ impl Position {
             }
         }
     }
+}
+
+/// The file of a rook, in the case of its side.
+fn file_letter(rook: Square, side: Side) -> char {
+    let letter = rook.file().char();
+    if side == Side::White { letter.to_ascii_uppercase() } else { letter }
 }
 
 /// Bytes that hold nearly every FEN.
@@ -145,6 +158,10 @@ mod tests {
         let fens = [
             "4k3/8/8/8/4p3/8/3P4/4K3 w - - 99 1234 moves d2d4",
             "r3k2r/8/8/8/8/8/8/R3K2R b Qk - 0 1 moves e8g8",
+            "nrk1bbqr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1 moves d1c3 c8d8",
+            // Rooks on both sides of those that may castle.
+            "r1r1k1rr/8/8/8/8/8/8/RR1K1RR1 w FBcg - 0 1 moves b1b2 h8h7",
+            "1r1k1r2/8/8/8/8/8/8/1RR1K3 b Cfb - 0 1",
         ];
         for text in &fens {
             check(&Game::from_text(text).expect("a game"));

@@ -35,7 +35,7 @@ pub enum IllegalReason {
     StaysInCheck,
     /// The right to castle to this side is lost.
     NoCastlingRight(Castling),
-    /// Pieces stand between king and rook.
+    /// Pieces stand where king or rook would pass or end.
     CastlingBlocked,
     /// The king is in check, or would pass or reach an attacked square.
     CastlingThroughCheck,
@@ -95,13 +95,8 @@ impl Position {
         if !is_own(from) {
             return IllegalReason::NotYours(piece, from);
         }
-        let home = if side == Side::White { 4 } else { 60 };
-        if piece == Piece::King && from == home && (to == home + 2 || to == home - 2) {
-            return self.reason_for_castling(if to > home {
-                Castling::KingSide
-            } else {
-                Castling::QueenSide
-            });
+        if let Some(castling) = self.tried_castling(piece, from, to) {
+            return self.reason_for_castling(castling);
         }
         if let Some(standing) = self.piece_at(to).filter(|_| is_own(to)) {
             return IllegalReason::OwnPiece(standing, to);
@@ -156,16 +151,25 @@ impl Position {
         }
     }
 
+    /// The side to which a king's move castles if it goes over two squares from where kings start, or to a rook that may castle.
+    fn tried_castling(&self, piece: Piece, from: u8, to: u8) -> Option<Castling> {
+        let color = self.0.turn();
+        let home = if color.is_white() { 4 } else { 60 };
+        let castles_with =
+            |castling: &Castling| self.0.castles().rook(color, castling.wing()) == Some(square(to));
+        match piece {
+            Piece::King if from == home && to == home + 2 => Some(Castling::KingSide),
+            Piece::King if from == home && to == home - 2 => Some(Castling::QueenSide),
+            Piece::King => [Castling::KingSide, Castling::QueenSide].into_iter().find(castles_with),
+            _ => None,
+        }
+    }
+
     fn reason_for_castling(&self, castling: Castling) -> IllegalReason {
-        let side = self.side_to_move();
-        let rank = if side == Side::White { 0 } else { 56 };
-        let between = match castling {
-            Castling::KingSide => 5..7,
-            Castling::QueenSide => 1..4,
-        };
-        if !self.may_castle(side, castling) {
+        let (castles, color) = (self.0.castles(), self.0.turn());
+        if !castles.has(color, castling.wing()) {
             IllegalReason::NoCastlingRight(castling)
-        } else if between.into_iter().any(|file| self.piece_at(rank + file).is_some()) {
+        } else if (castles.path(color, castling.wing()) & self.0.board().occupied()).any() {
             IllegalReason::CastlingBlocked
         } else {
             IllegalReason::CastlingThroughCheck
@@ -211,7 +215,7 @@ impl fmt::Display for IllegalReason {
             Self::NoCastlingRight(castling) => {
                 write!(f, "the king or rook has moved, so there is no castling {}", side(castling))
             }
-            Self::CastlingBlocked => write!(f, "pieces stand between king and rook"),
+            Self::CastlingBlocked => write!(f, "other pieces stand where king and rook would pass"),
             Self::CastlingThroughCheck => {
                 write!(f, "the king is in check, or would pass or reach an attacked square")
             }

@@ -7,8 +7,9 @@ use shakmaty::attacks::{
     aligned, between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks,
 };
 use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, File, Position as _, Role, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position as _, Role, Square};
 
+use super::castling::{CastlingSquares, chess960_key};
 use super::position::pack;
 use super::{Move, Piece, Position, Promotion, Side};
 
@@ -49,6 +50,7 @@ fn rights_key(chess: &Chess) -> u64 {
     let mut key = 0;
     let castles = chess.castles();
     if castles.any() {
+        key ^= chess960_key(chess);
         for color in Color::ALL {
             for side in CastlingSide::ALL {
                 if castles.has(color, side) {
@@ -98,19 +100,24 @@ impl Position {
         let full = self.full(mv);
         after.0.play_unchecked(full);
         let mut key = key ^ Zobrist64::zobrist_for_white_turn().0;
-        let placed = played.promotion().map_or(mv.piece, Promotion::piece);
-        key ^= zobrist(played.from(), mv.piece, color) ^ zobrist(played.to(), placed, color);
+        if let shakmaty::Move::Castle { king, rook } = full {
+            let squares = CastlingSquares::of(king, rook);
+            for (piece, from, to) in [
+                (Piece::King, squares.king_from, squares.king_to),
+                (Piece::Rook, squares.rook_from, squares.rook_to),
+            ] {
+                key ^= zobrist(from, piece, color) ^ zobrist(to, piece, color);
+            }
+        } else {
+            let placed = played.promotion().map_or(mv.piece, Promotion::piece);
+            key ^= zobrist(played.from(), mv.piece, color) ^ zobrist(played.to(), placed, color);
+        }
         if let Some(captured) = mv.captured {
             let square = match full {
                 shakmaty::Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()) as u8,
                 _ => played.to(),
             };
             key ^= zobrist(square, captured, !color);
-        }
-        if let shakmaty::Move::Castle { rook, .. } = full {
-            let file = if played.to() > played.from() { File::F } else { File::D };
-            let to = Square::from_coords(file, rook.rank());
-            key ^= zobrist(rook as u8, Piece::Rook, color) ^ zobrist(to as u8, Piece::Rook, color);
         }
         let may_change = self.0.castles().any() || self.0.maybe_ep_square().is_some();
         if may_change || after.0.maybe_ep_square().is_some() {
@@ -156,7 +163,7 @@ impl Position {
         let KnownMove { played, piece, captured } = mv;
         let (from, to) = (Square::new(played.from().into()), Square::new(played.to().into()));
         match piece {
-            Piece::King if played.from() % 8 == 4 && played.from().abs_diff(played.to()) == 2 => {
+            Piece::King if played.from().abs_diff(played.to()) == 2 || self.0.us().contains(to) => {
                 self.unpack(played)
             }
             Piece::Pawn if captured.is_some() && self.0.board().role_at(to).is_none() => {

@@ -69,7 +69,9 @@ impl<'a> PossibleChecks<'a> {
                 Some(Role::Bishop) => self.bishop.contains(to),
                 Some(Role::Rook) => self.rook.contains(to),
                 Some(Role::Queen) => (self.bishop | self.rook).contains(to),
-                Some(Role::King) => mv.from().abs_diff(mv.to()) == 2,
+                Some(Role::King) => {
+                    mv.from().abs_diff(mv.to()) == 2 || self.board.color_at(to) == self.board.color_at(from)
+                }
                 None => false,
             }
     }

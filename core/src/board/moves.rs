@@ -42,7 +42,8 @@ impl Promotion {
 
 /// A move, packed as `from + 64·to + 4096·promotion` (a1 = 0, h8 = 63; promotion 0 none, 1 N, 2 B, 3 R, 4 Q).
 ///
-/// Castling is the king's move of two squares. The stored tables use this packing.
+/// Castling is the king's move of two squares; a castling that only Chess960 has is the king's move to its rook's square. The stored
+/// tables use this packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Move(u16);
 

@@ -46,6 +46,9 @@ impl PgnWriter {
         writer.tag("White", &roster.white);
         writer.tag("Black", &roster.black);
         writer.tag("Result", result);
+        if start.is_chess960() {
+            writer.tag("Variant", "Chess960");
+        }
         if start.fen() != Position::initial().fen() {
             writer.tag("SetUp", "1");
             writer.tag("FEN", &start.fen());
@@ -192,6 +195,15 @@ mod tests {
         let text = pgn(&format!("{fen} moves e8d7 e2e4 d7d6"), None, |ply| (ply == 1).then_some("so"));
         assert!(text.contains(&format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n")), "{text}");
         assert!(text.ends_with("\n\n17... Kd7 18. e4 {so} 18... Kd6 *\n"), "{text}");
+    }
+
+    #[test]
+    fn a_start_of_chess960_is_marked_as_one() {
+        let fen = "rnbbqkrn/pppppppp/8/8/8/8/PPPPPPPP/RNBBQKRN w KQkq - 0 1";
+        let castling = pgn(&format!("{fen} moves f1g1 e7e5"), None, |_| None);
+        let tags = format!("[Variant \"Chess960\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n");
+        assert!(castling.contains(&tags), "{castling}");
+        assert!(castling.ends_with("1. O-O e5 *\n"), "{castling}");
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub enum PgnFaultKind {
     Syntax,
     /// The tag `FEN` holds no legal position.
     Fen,
-    /// It is not a game of standard chess.
+    /// It is a game of neither standard chess nor Chess960.
     Variant,
     /// A move is not legal, or is none.
     Move,
@@ -262,8 +262,9 @@ impl Progress {
                 Ok(position) => self.record.game = Game::from_position(position),
                 Err(error) => self.record.fail(PgnFaultKind::Fen, line, error.to_string()),
             },
-            "Variant" if !is_standard(&value) => {
-                let message = format!("is a game of {}; dc0 plays standard chess only", quoted(&value));
+            "Variant" if !is_known(&value) => {
+                let message =
+                    format!("is a game of {}; dc0 plays standard chess and Chess960", quoted(&value));
                 self.record.fail(PgnFaultKind::Variant, line, message);
             }
             _ => {}
@@ -358,9 +359,21 @@ fn is_null(text: &str) -> bool {
     ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['+', '#', '!', '?']))
 }
 
-/// The variants that are standard chess, as programs name them.
-fn is_standard(variant: &str) -> bool {
-    ["", "standard", "chess", "normal", "from position"].contains(&variant.to_ascii_lowercase().as_str())
+/// Whether a variant is standard chess or Chess960, as programs name them. Which of the two, the castling rights of the start tell.
+fn is_known(variant: &str) -> bool {
+    let standard = ["", "standard", "chess", "normal", "from position"];
+    let chess960 = [
+        "chess960",
+        "chess 960",
+        "chess-960",
+        "fischerandom",
+        "fischerrandom",
+        "fischer random",
+        "fischerandom960",
+        "960",
+    ];
+    let variant = variant.to_ascii_lowercase();
+    standard.contains(&variant.as_str()) || chess960.contains(&variant.as_str())
 }
 
 /// A text of a message that a file decides.

@@ -6,6 +6,7 @@ use shakmaty::{
     PositionError, Role, Setup, Square,
 };
 
+use super::castling::{chess960_key, pack_castling};
 use super::{Move, Promotion};
 
 /// White or Black.
@@ -67,6 +68,15 @@ pub enum Castling {
     KingSide,
     /// Towards the a-file.
     QueenSide,
+}
+
+impl Castling {
+    pub(super) fn wing(self) -> CastlingSide {
+        match self {
+            Self::KingSide => CastlingSide::KingSide,
+            Self::QueenSide => CastlingSide::QueenSide,
+        }
+    }
 }
 
 /// A legal position: pieces, side to move, castling rights, en passant and clocks.
@@ -155,11 +165,7 @@ impl Position {
 
     /// Whether a castling right remains.
     pub fn may_castle(&self, side: Side, castling: Castling) -> bool {
-        let wing = match castling {
-            Castling::KingSide => CastlingSide::KingSide,
-            Castling::QueenSide => CastlingSide::QueenSide,
-        };
-        self.0.castles().has(side.color(), wing)
+        self.0.castles().has(side.color(), castling.wing())
     }
 
     /// The en-passant target square, only where a capture there is legal.
@@ -222,7 +228,7 @@ impl Position {
 
     /// The Zobrist key of pieces, side, castling rights and the *legal* en-passant square: what repetition compares.
     pub fn key(&self) -> u64 {
-        self.0.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0
+        self.0.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0 ^ chess960_key(&self.0)
     }
 
     /// Plays a move that the caller knows to be legal and updates the position's key, which is returned.
@@ -239,6 +245,7 @@ impl Position {
         let capture = self.0.board().role_at(to);
         let file_steps = (mv.from() % 8).abs_diff(mv.to() % 8);
         match role {
+            Role::King if self.0.us().contains(to) => shakmaty::Move::Castle { king: from, rook: to },
             Role::King if file_steps == 2 => {
                 let rook_file = if mv.to() > mv.from() { 7 } else { 0 };
                 let rook = Square::new(u32::from(mv.from() / 8 * 8 + rook_file));
@@ -283,10 +290,7 @@ pub(super) fn pack(full: &shakmaty::Move) -> Move {
 fn pack_special(full: shakmaty::Move) -> Move {
     match full {
         shakmaty::Move::EnPassant { from, to } => Move::new(from as u8, to as u8, None),
-        shakmaty::Move::Castle { king, rook } => {
-            let file = if rook > king { 6 } else { 2 };
-            Move::new(king as u8, king as u8 / 8 * 8 + file, None)
-        }
+        shakmaty::Move::Castle { king, rook } => pack_castling(king, rook),
         _ => unreachable!("chess has no drops, and other moves are not special"),
     }
 }

@@ -1,6 +1,6 @@
 //! Interpretations of a text as a move, whether or not the move is legal.
 
-use super::{Move, Piece, Position, Promotion};
+use super::{Castling, Move, Piece, Position, Promotion};
 
 /// One interpretation of a text. Squares, files and ranks count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +21,18 @@ impl Reading {
     /// Whether this move of the position fits the interpretation.
     pub(super) fn matches(&self, position: &Position, mv: Move) -> bool {
         let moved = position.piece_at(mv.from());
-        let steps = i16::from(mv.to()) - i16::from(mv.from());
-        match *self {
-            Self::Castling { is_kingside } => {
-                moved == Some(Piece::King) && steps == if is_kingside { 2 } else { -2 }
+        let castled = position.castling(mv);
+        match (*self, castled) {
+            (Self::Castling { is_kingside }, _) => {
+                castled.is_some_and(|castled| is_kingside == (castled.wing == Castling::KingSide))
             }
-            Self::Step { piece, from_file, from_rank, to, promotion } => {
+            (
+                Self::Step { piece: None, from_file: Some(file), from_rank: Some(rank), to, promotion: None },
+                Some(castled),
+            ) => castled.is_meant_by(8 * rank + file, to),
+            // SAN names the square where a king ends, and calls this one O-O or O-O-O.
+            (Self::Step { .. }, Some(castled)) if mv.to() == castled.rook_from => false,
+            (Self::Step { piece, from_file, from_rank, to, promotion }, _) => {
                 mv.to() == to
                     && piece.is_none_or(|piece| moved == Some(piece))
                     && from_file.is_none_or(|file| mv.from() % 8 == file)

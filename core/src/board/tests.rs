@@ -1,3 +1,4 @@
+use super::thinned::chess960_games;
 use super::{Game, Move, Outcome, Position, Reason, Rules, Side, random_opening};
 use crate::rng::{Purpose, Seed};
 
@@ -142,9 +143,11 @@ fn mate_in_one_agrees_with_trying_every_move() {
         game.outcome(&RULES).is_some_and(|outcome| outcome.reason == Reason::Checkmate)
     };
     let mut found = 0;
-    for number in 0..2000 {
+    let opened = (0..2000).map(|number| {
         let mut stream = Seed { run: 5, step: 0 }.stream(number, Purpose::Opening);
-        let game = random_opening(10 + number as u32 % 150, &RULES, &mut stream);
+        random_opening(10 + number as u32 % 150, &RULES, &mut stream)
+    });
+    for game in opened.chain(chess960_games(2000)) {
         let legal = game.position().legal_moves();
         let expected = legal.iter().copied().find(|mv| mates(&game, mv));
         assert_eq!(game.position().mate_in_one(&legal), expected, "{}", game.position().fen());
@@ -159,6 +162,9 @@ fn rare_mates_in_one_are_found() {
         // Gundersen - Faul 1928, en passant; Ed. Lasker - Thomas 1912, castling or the king's step.
         ("r1bq1r2/pp2n3/4N2k/3pPppP/1b1n2Q1/2N5/PP3PP1/R1B1K2R w KQ g6 0 15", &["h5g6"][..]),
         ("rn3r2/pbppq1p1/1p2pN2/8/3P2NP/6P1/PPP1BP1R/R3K1k1 w Q - 5 18", &["e1c1", "e1d2"]),
+        // Castling of Chess960: the king steps, or stays.
+        ("2rkr3/2p1p3/8/8/8/8/8/RK6 w A - 0 1", &["b1a1"]),
+        ("4rkr1/4p1p1/8/8/8/8/8/6KR w H - 0 1", &["g1h1"]),
         // A promotion; discovered checks by a rook and by a knight; none.
         ("k7/2P5/1K6/8/8/8/8/8 w - - 0 1", &["c7c8q", "c7c8r"]),
         ("7k/6Rp/8/8/3B4/8/8/6K1 w - - 0 1", &["g7g6", "g7g5", "g7g4", "g7g3", "g7g2"]),

@@ -60,8 +60,7 @@ impl Game {
     }
 
     fn play_text(&mut self, number: usize, text: &str) -> Result<(), GameTextError> {
-        let legal = self.position().legal_moves();
-        let mv = Move::from_uci(text).filter(|mv| legal.contains(mv));
+        let mv = self.position().read_uci(text);
         self.play_unchecked(mv.ok_or_else(|| self.illegal_move(number, text.to_owned()))?);
         Ok(())
     }

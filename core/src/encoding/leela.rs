@@ -33,11 +33,8 @@ pub struct LeelaSource {
 /// Leela's index of a legal move of a position.
 pub fn leela_index(mv: Move, position: &Position) -> u16 {
     let mirror = mirror_of(position);
-    let (from, mut to) = (mv.from() ^ mirror, mv.to() ^ mirror);
-    if position.piece_at(mv.from()) == Some(Piece::King) && from.abs_diff(to) == 2 {
-        to = if to > from { H1 } else { A1 };
-    }
-    index_of(from, to, mv.promotion())
+    let mv = position.to_rook(mv);
+    index_of(mv.from() ^ mirror, mv.to() ^ mirror, mv.promotion())
 }
 
 /// The legal move of a position with one of Leela's indices, if there is one.

@@ -2,7 +2,8 @@
 //!
 //! Planes 0–55 are queen moves (direction N, NE, E, SE, S, SW, W, NW × distance 1–7), 56–63 knight moves (NNE, ENE, ESE,
 //! SSE, SSW, WSW, WNW, NNW), 64–72 underpromotions (left, forward, right × knight, bishop, rook). A queen promotion is
-//! the queen move between the same squares.
+//! the queen move between the same squares. Castling is the move that [`Move`] packs: of the king over two squares, or in Chess960 to
+//! its rook's square.
 
 use crate::board::{Move, Piece, Position, Promotion};
 

@@ -9,6 +9,7 @@ mod worked;
 use std::collections::HashSet;
 
 use super::{Encoding, EncodingName, Orientation, Plane, PlaneKind, PolicyIndex};
+use crate::board::thinned::chess960_games;
 use crate::board::{Game, Move, Position, Rules, random_opening};
 use crate::rng::{Purpose, Seed};
 
@@ -45,6 +46,7 @@ fn sample_games() -> Vec<Game> {
         let mut stream = Seed { run: 7, step: 0 }.stream(game, Purpose::Opening);
         games.push(random_opening((game % 100) as u32, &rules, &mut stream));
     }
+    games.extend(chess960_games(200));
     games
 }
 

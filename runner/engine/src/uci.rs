@@ -10,6 +10,7 @@ mod hash_cache;
 mod inspect;
 mod log;
 mod move_stats;
+mod notation;
 mod options;
 pub(crate) mod output;
 pub mod parse;

@@ -1,6 +1,7 @@
 use super::{exchange, gains_at_least, worth};
 use crate::alphabeta::piece_squares::value;
-use crate::board::{Game, KnownMove, Move, Piece, Position, Promotion, Rules, Side, random_opening};
+use crate::board::thinned::chess960_games;
+use crate::board::{KnownMove, Move, Piece, Position, Promotion, Rules, Side, random_opening};
 use crate::rng::{Purpose, Seed};
 
 fn known(position: &Position) -> Vec<KnownMove> {
@@ -28,6 +29,7 @@ fn exchanges_by_hand() {
     // Quiet moves lose what stands en prise, and castling nothing.
     assert_eq!(see("6k1/5p2/8/8/8/8/8/Q5K1 w - - 0 1", "a1g7"), -900);
     assert_eq!(see("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"), 0);
+    assert_eq!(see("4k2r/8/8/8/8/8/8/3K3R w K - 0 1", "d1h1"), 0);
     // A king does not take what is protected.
     assert_eq!(see("8/8/2k5/3p4/8/5B2/8/K2R4 w - - 0 1", "d1d5"), 100);
 }
@@ -66,14 +68,16 @@ fn gain(position: &Position, mv: KnownMove) -> i32 {
 #[test]
 fn exchanges_are_those_of_legal_captures() {
     let mut compared = 0;
-    for number in 0..250 {
+    let opened = (0..250).map(|number| {
         let mut stream = Seed { run: 61, step: 0 }.stream(number, Purpose::Opening);
-        let game: Game = random_opening(140, &Rules { max_plies: 512 }, &mut stream);
+        random_opening(140, &Rules { max_plies: 512 }, &mut stream)
+    });
+    for game in opened.chain(chess960_games(300)) {
         for position in game.positions().filter(|position| !position.is_check() && is_free_of_pins(position))
         {
             for mv in known(position) {
                 let after = position.after(mv, 0).0;
-                let is_castling = mv.piece == Piece::King && mv.played.from().abs_diff(mv.played.to()) == 2;
+                let is_castling = position.castling(mv.played).is_some();
                 // Answers to a check are restricted, which the exchange does not know.
                 if is_castling
                     || after.is_check()

@@ -3,6 +3,7 @@
 use super::{RULES, found, random_games, to_depth, with};
 use crate::alphabeta::score::{INFINITE, Score, mated};
 use crate::alphabeta::{AlphaBetaParams, SelectivityParams, evaluation};
+use crate::board::thinned::chess960_games;
 use crate::board::{Game, KnownMove, Promotion, Reason};
 
 /// Minimax without pruning, table or order. `root` is the ply of the root.
@@ -97,7 +98,7 @@ fn plain(hash_mb: u32) -> AlphaBetaParams {
 #[test]
 fn a_search_that_leaves_nothing_out_is_minimax() {
     let mut compared = [0; 4];
-    for (number, game) in random_games(41, 300, 130).iter().enumerate() {
+    for (number, game) in random_games(41, 300, 130).iter().chain(&chess960_games(150)).enumerate() {
         let depth = 1 + number as u32 % 3;
         let Some(expected) = minimax(game, depth) else { continue };
         let fen = game.position().fen();

@@ -70,7 +70,7 @@ fn every_error_of_a_line_is_found() {
     check_errors("8/8/8/8/8/8/8/8 w - - bm e4;", &["not a legal position"]);
     check_errors("x w - - bm e4; dm 3; dm 4;", &["is not a FEN", "dm is given twice"]);
     check_errors("4k3/8/8/8/8/8/8/4K2R w A -", &["not a legal position"]);
-    check_errors("4k3/8/8/8/8/8/8/5K1R w H -", &["Chess960"]);
+    check_errors("4k3/8/8/8/8/8/8/5K1R w G -", &["not a legal position"]);
     let kings = "4k3/8/8/8/8/8/R7/4K3 w - -";
     let errors = [
         ("7", "goes on with \"7\" after"),

@@ -1,4 +1,5 @@
 use super::KnownMove;
+use crate::board::thinned::chess960_games;
 use crate::board::{Game, Move, Position, Promotion, Rules, Side, random_opening};
 use crate::rng::{Purpose, Seed};
 
@@ -22,6 +23,7 @@ fn positions() -> Vec<Position> {
         let game: Game = random_opening(120, &RULES, &mut stream);
         positions.extend(game.positions().cloned());
     }
+    positions.extend(chess960_games(300).iter().flat_map(Game::positions).cloned());
     positions
 }
 

@@ -109,7 +109,7 @@ fn an_illegal_move_is_explained() {
         (&start, "exd3", "the pawn has nothing to take on d3"),
         (&start, "e5", "none of your pawns can go to e5"),
         (&start, "e2e5", "the pawn on e2 does not move to e5"),
-        (&start, "O-O", "pieces stand between king and rook"),
+        (&start, "O-O", "other pieces stand where king and rook would pass"),
         (&start, "e2e4q", "a pawn becomes a queen, rook, bishop or knight on the last rank, and only there"),
         (pinned, "Nc3", "your king would be in check"),
         (pinned, "O-O", "the king or rook has moved, so there is no castling on the king's side"),

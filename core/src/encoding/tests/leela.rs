@@ -58,6 +58,8 @@ fn castling_is_the_kings_move_to_the_rook() {
     assert_eq!(index(white, "e1g1"), rook("e1h1"));
     assert_eq!(index(white, "e1c1"), rook("e1a1"));
     assert_eq!([index(black, "e8g8"), index(black, "e8c8")], [index(white, "e1g1"), index(white, "e1c1")]);
+    let inner = "4k3/8/8/8/8/8/8/R3K1RR w G - 0 1";
+    assert_eq!(index(inner, "e1g1"), index("3k4/8/8/8/8/8/3K4/4R3 w - - 0 1", "e1g1"));
 }
 
 /// The policy index of the 4672 for one of Leela's indices in a position.

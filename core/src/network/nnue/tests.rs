@@ -7,6 +7,7 @@ use rand::RngExt;
 use super::accumulator::FirstLayer;
 use super::pieces::{Pieces, of_position, turned};
 use super::{Instructions, NnueError, NnueEvaluator, NnueLine, NnueNet};
+use crate::board::thinned::chess960_games;
 use crate::board::{Game, Rules};
 use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
 use crate::network::{
@@ -116,11 +117,31 @@ fn check_updates(layer: &FirstLayer) {
 }
 
 #[test]
+fn castling_in_chess960_updates_sums_to_fresh_ones() {
+    let spec = nnues().next().expect("an nnue");
+    let layer: FirstLayer = net(&spec).first.clone();
+    let (mut sums, mut castled) = (layer.empty(), 0);
+    for played in chess960_games(600) {
+        let mut game = Game::from_position(played.start().clone());
+        for mv in played.moves() {
+            castled += u32::from(game.position().castling(*mv).is_some());
+            game.play_unchecked(*mv);
+            let pieces = pieces_of(&game);
+            layer.update(&mut sums, &pieces);
+            let mut fresh = layer.empty();
+            layer.update(&mut fresh, &pieces);
+            assert_eq!(sums, fresh, "{}", game.position().fen());
+        }
+    }
+    assert!(castled > 50, "{castled}");
+}
+
+#[test]
 fn values_along_a_line_are_those_of_batches() {
     for spec in nnues() {
         let net = net(&spec);
         let mut line = NnueLine::new(Arc::clone(&net));
-        for (number, game) in (0..80).map(random_game).enumerate() {
+        for (number, game) in (0..80).map(random_game).chain(chess960_games(80)).enumerate() {
             let batch = one(&game);
             let pieces: &Pieces = batch.binary.first_chunk().expect("twelve planes");
             assert_eq!(of_position(game.position()), *pieces);

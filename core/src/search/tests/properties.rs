@@ -3,6 +3,7 @@
 use rand::RngExt;
 
 use super::*;
+use crate::board::thinned::chess960_games;
 use crate::board::{Side, random_opening};
 
 mod endgames;
@@ -201,7 +202,7 @@ fn temperature_zero_draws_no_random_number() {
 
 #[test]
 fn random_positions_match_the_reference() {
-    for (number, game) in sample(120).iter().enumerate() {
+    for (number, game) in sample(120).iter().chain(&chess960_games(60)).enumerate() {
         for params in kinds(60) {
             compared(game, &params, &mut Hashed::new(encoding(), number as u64));
         }

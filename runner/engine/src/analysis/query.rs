@@ -225,9 +225,9 @@ impl Query {
 
 /// A move of the current position.
 fn legal(game: &Game, text: &str) -> Result<Move, String> {
-    let moves = game.position().legal_moves();
-    let mv = Move::from_uci(text).filter(|mv| moves.contains(mv));
+    let mv = game.position().read_uci(text);
     mv.ok_or_else(|| {
+        let moves = game.position().legal_moves();
         let example = moves.first().map_or("none, for the game is over".to_owned(), |mv| format!("\"{mv}\""));
         format!("expected a legal move such as {example} in {}, got \"{text}\"", game.position().fen())
     })

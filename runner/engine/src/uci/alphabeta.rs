@@ -271,7 +271,8 @@ impl Watcher<'_> {
             Some([win, draw, loss]) => format!(" wdl {win} {draw} {loss}"),
             None => String::new(),
         };
-        for line in info(found, self.started.elapsed(), wdl) {
+        let moves = |line: &Line| self.task.settings.notation.line(game.position(), &line.moves).join(" ");
+        for line in info(found, self.started.elapsed(), moves, wdl) {
             self.output.line(&line);
         }
     }
@@ -299,8 +300,13 @@ impl Control for Watcher<'_> {
     }
 }
 
-/// The `info` lines of what was found so far; `wdl` follows the score.
-fn info(found: &Found, elapsed: Duration, mut wdl: impl FnMut(&Line) -> String) -> Vec<String> {
+/// The `info` lines of what was found so far, with the text of the moves; `wdl` follows the score.
+fn info(
+    found: &Found,
+    elapsed: Duration,
+    moves: impl Fn(&Line) -> String,
+    mut wdl: impl FnMut(&Line) -> String,
+) -> Vec<String> {
     let Found { depth, selective_depth, nodes, tablebase_hits, hash_permill, .. } = found;
     let speed = u128::from(*nodes) * 1000 / elapsed.as_millis().max(1);
     let line = |(number, line): (usize, &Line)| {
@@ -309,13 +315,12 @@ fn info(found: &Found, elapsed: Duration, mut wdl: impl FnMut(&Line) -> String) 
             Score::Mate(moves) => format!("mate {moves}"),
         };
         let bound = if line.is_lower_bound { " lowerbound" } else { "" };
-        let moves: Vec<String> = line.moves.iter().map(ToString::to_string).collect();
         format!(
             "info depth {depth} seldepth {selective_depth} multipv {number} score {score}{bound}{} nodes {nodes} nps {speed} \
              hashfull {hash_permill} tbhits {tablebase_hits} time {} pv {}",
             wdl(line),
             elapsed.as_millis(),
-            moves.join(" ")
+            moves(line)
         )
     };
     (1..).zip(&found.lines).map(line).collect()

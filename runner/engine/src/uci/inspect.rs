@@ -11,12 +11,12 @@ use dc0_core::search::{RootMove, Search, SearchParams};
 use dc0_process::clock::Stopwatch;
 
 use super::engine::{RULES, run_on};
+use super::notation::Notation;
 use super::options::Settings;
 use super::signal::Signal;
 use super::time::BatchTime;
 use super::watch::{Limits, Watch, watched};
 use super::workers::Pool;
-use crate::score::ScoreFit;
 
 /// Simulations of each position of `bench`.
 const BENCH_SIMULATIONS: u32 = 1000;
@@ -29,11 +29,12 @@ pub(super) fn evaluation(pool: &Pool, settings: &Settings, game: Game) -> Result
     let search = Arc::clone(&searched);
     pool.one(Box::new(move |evaluator| search.lock().ignore_poison().run(evaluator)))?;
     let searched = searched.lock().ignore_poison();
-    Ok(evaluation_text(&searched, settings.score_fit()))
+    Ok(evaluation_text(&searched, settings))
 }
 
 /// The root moves of a search as a table.
-pub(super) fn visited_moves(search: &Search) -> String {
+pub(super) fn visited_moves(search: &Search, notation: Notation) -> String {
+    let position = search.game().position();
     let mut moves: Vec<RootMove> = search.root_moves().collect();
     moves.sort_by(|a, b| b.visits.cmp(&a.visits).then(b.prior.total_cmp(&a.prior)));
     let line = |edge: &RootMove| {
@@ -41,7 +42,7 @@ pub(super) fn visited_moves(search: &Search) -> String {
         let proof = edge.proof.map_or(String::new(), |proof| format!("  proven {proof:?}").to_lowercase());
         format!(
             "\n{:<6}{:>8}{:>8.2}{:>9}{proof}",
-            edge.played.to_string(),
+            notation.text(position, edge.played),
             edge.visits,
             100.0 * edge.prior,
             value
@@ -53,11 +54,17 @@ pub(super) fn visited_moves(search: &Search) -> String {
 
 /// The number of positions that `depth` plies, at least one, lead to, by the first move and in sum, in the form that other engines
 /// print; `None` if it was stopped.
-pub(super) fn perft(game: &Game, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<String> {
+pub(super) fn perft(
+    game: &Game,
+    depth: u32,
+    notation: Notation,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<String> {
     let moves = game.position().legal_moves();
     let count = |mv: Move| Some((mv, positions_after(game, mv, depth - 1, is_stopped)?));
     let counts = moves.into_iter().map(count).collect::<Option<Vec<(Move, u64)>>>()?;
-    let lines: Vec<String> = counts.iter().map(|(mv, count)| format!("{mv}: {count}")).collect();
+    let text = |mv: &Move| notation.text(game.position(), *mv);
+    let lines: Vec<String> = counts.iter().map(|(mv, count)| format!("{}: {count}", text(mv))).collect();
     let sum: u64 = counts.iter().map(|(_, count)| count).sum();
     Some(format!("{}\n\nNodes searched: {sum}", lines.join("\n")))
 }
@@ -96,14 +103,14 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
     Ok(simulations as f64 / seconds)
 }
 
-fn evaluation_text(search: &Search, fit: ScoreFit) -> String {
+fn evaluation_text(search: &Search, settings: &Settings) -> String {
     let (value, draw) = search.net_value();
+    let (position, fit) = (search.game().position(), settings.score_fit());
+    let text = |mv: Move| settings.notation.text(position, mv);
     let mut moves: Vec<RootMove> = search.root_moves().collect();
     moves.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-    let priors: String = moves
-        .iter()
-        .map(|edge| format!("\n{:<6}{:>6.2} %", edge.played.to_string(), 100.0 * edge.prior))
-        .collect();
+    let priors: String =
+        moves.iter().map(|edge| format!("\n{:<6}{:>6.2} %", text(edge.played), 100.0 * edge.prior)).collect();
     let (win, loss) = (0.5 * (1.0 - draw + value), 0.5 * (1.0 - draw - value));
     let shown = fit.of_value(value, draw);
     let [wins, draws, losses] = shown.wdl();

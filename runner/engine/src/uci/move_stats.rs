@@ -5,9 +5,11 @@ use dc0_core::board::Move;
 use dc0_core::encoding::leela_index;
 use dc0_core::search::{RootScore, Search, TreeRow};
 
+use super::notation::Notation;
+
 /// The `info string` lines of a search that has a visit: its moves, the most visited last, and the root itself. Values are those
 /// of the search, without calibration, so that Q and U add up.
-pub(super) fn move_stats(search: &Search) -> Vec<String> {
+pub(super) fn move_stats(search: &Search, notation: Notation) -> Vec<String> {
     let rows = search.root_rows();
     let Some((root, moves)) = rows.split_first() else { return Vec::new() };
     let scores = search.root_scores().unwrap_or_default();
@@ -24,7 +26,7 @@ pub(super) fn move_stats(search: &Search) -> Vec<String> {
         .filter_map(|(row, score)| {
             let played = Move::from_packed(row.played)?;
             let index = usize::from(leela_index(played, position));
-            let head = head(&played.to_string(), index, row.visits, row.prior);
+            let head = head(&notation.text(position, played), index, row.visits, row.prior);
             Some(format!("{head}{}{}{}", values(row, *score), next(*score), evaluation(row)))
         })
         .collect();

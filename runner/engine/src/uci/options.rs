@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use crate::score::{ScoreFit, ScoreParams};
 use crate::uci::log::Log;
+use crate::uci::notation::Notation;
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{NetError, named, shipped};
@@ -36,9 +37,6 @@ pub(super) const MODEL: &str = "DC0Model";
 
 /// The option without a value; the session handles it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
-
-/// The option that is not declared, because dc0 plays standard chess only; some programs send it to every engine.
-const CHESS960: &str = "UCI_Chess960";
 
 /// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
@@ -132,12 +130,6 @@ pub enum SettingsError {
         /// What the net lacks.
         lacks: &'static str,
     },
-    /// Chess960, which is another game to the nets.
-    #[error(
-        "option {CHESS960}: expected false, because dc0 plays standard chess only: its moves, and the policies of its nets, know \
-         castling as the king's move over two squares"
-    )]
-    Chess960,
     /// The log.
     #[error("option LogFile: cannot write to \"{file}\": {cause}; it keeps its value")]
     Log {
@@ -246,6 +238,7 @@ pub struct Settings {
     pub(super) lines: usize,
     /// `Move Overhead` in milliseconds.
     pub(super) overhead: i64,
+    pub(super) notation: Notation,
     pub(super) shows_wdl: bool,
     pub(super) analyses: bool,
     /// Whether the statistics of all root moves follow a search (`VerboseMoveStats`).
@@ -281,6 +274,7 @@ fn all() -> Vec<Declared> {
         ("Ponder", Kind::Check(false)),
         ("Move Overhead", spin(50, 0, 60_000)),
         ("SyzygyPath", Kind::Text(String::new())),
+        ("UCI_Chess960", Kind::Check(false)),
         ("UCI_ShowWDL", Kind::Check(false)),
         ("UCI_AnalyseMode", Kind::Check(false)),
         ("VerboseMoveStats", Kind::Check(false)),
@@ -333,6 +327,7 @@ impl Settings {
             hash: HASH,
             lines: 1,
             overhead: 50,
+            notation: Notation::default(),
             shows_wdl: false,
             analyses: false,
             shows_moves: false,
@@ -345,9 +340,6 @@ impl Settings {
 
     /// Sets an option; case does not matter in its name. On an error nothing changes.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Option<SettingsNote>, SettingsError> {
-        if name.eq_ignore_ascii_case(CHESS960) {
-            return if value.eq_ignore_ascii_case("false") { Ok(None) } else { Err(SettingsError::Chess960) };
-        }
         let all = all();
         let Some(option) = all.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
             let names = all.iter().map(|option| option.name.as_str());
@@ -467,6 +459,7 @@ impl Settings {
             "MultiPV" => self.lines = number() as usize,
             "Move Overhead" => self.overhead = number(),
             "SyzygyPath" => self.set_tablebases(value)?,
+            "UCI_Chess960" => self.notation.is_chess960 = is_on,
             "UCI_ShowWDL" => self.shows_wdl = is_on,
             "UCI_AnalyseMode" => self.analyses = is_on,
             "VerboseMoveStats" => self.shows_moves = is_on,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dc0_core::board::Move;
 use dc0_core::search::{Line, Search};
 
+use super::notation::Notation;
 use crate::score::{ScoreFit, line_to_mate};
 
 /// The depth to report: 1 for one simulation, and one more whenever the simulations of the tree double. A search that spends its
@@ -23,6 +23,7 @@ pub(super) fn visits_of(depth: i64) -> u32 {
 pub(super) struct Frame {
     /// Lines at most.
     pub(super) lines: usize,
+    pub(super) notation: Notation,
     pub(super) shows_wdl: bool,
     pub(super) fit: ScoreFit,
     /// How full the evaluation cache is, in thousandths.
@@ -43,7 +44,9 @@ pub(super) fn info(search: &Search, frame: &Frame) -> Vec<String> {
     };
     let infos = (1..).zip(all.iter().take(frame.lines)).map(line);
     // Chess programs take what follows `pv` for moves to the end of the line.
-    infos.zip(&all).map(|(info, line)| format!("{info} pv {}", moves(&line_to_mate(search, line)))).collect()
+    let root = search.game().position();
+    let moves = |line: &Line| frame.notation.line(root, &line_to_mate(search, line)).join(" ");
+    infos.zip(&all).map(|(info, line)| format!("{info} pv {}", moves(line))).collect()
 }
 
 fn work(search: &Search, frame: &Frame) -> String {
@@ -56,10 +59,6 @@ fn work(search: &Search, frame: &Frame) -> String {
         search.tablebase_hits(),
         frame.elapsed.as_millis()
     )
-}
-
-fn moves(moves: &[Move]) -> String {
-    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// The score of a line, and its WDL where that is shown.

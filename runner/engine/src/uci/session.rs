@@ -106,7 +106,7 @@ impl Session {
             Command::Debug(on) => self.is_debugging = on,
             Command::Board => self.output.line(&self.game.as_ref().map_or_else(Clone::clone, board)),
             Command::Eval => self.for_people(Job::Eval),
-            Command::Tree => self.send(Job::Tree),
+            Command::Tree => self.send(Job::Tree(self.settings.notation)),
             Command::Bench => self.send(Job::Bench(Box::new(self.settings.clone()))),
             // There is nothing to register, and `quit` has ended the session.
             Command::Register | Command::Quit => {}

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dc0_core::board::{Game, Move, Side};
+use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::search::Search;
 
@@ -13,6 +13,7 @@ use super::alphabeta::{Second, Task};
 use super::engine::Engine;
 use super::inspect;
 use super::move_stats::move_stats;
+use super::notation::Notation;
 use super::options::{SearchMode, Settings};
 use super::output::Output;
 use super::parse::Go;
@@ -34,7 +35,7 @@ pub(super) enum Job {
     NewGame,
     Search(Box<Order>),
     Eval(Box<Settings>, Game),
-    Tree,
+    Tree(Notation),
     Bench(Box<Settings>),
 }
 
@@ -83,7 +84,7 @@ impl Thinker {
                 Job::NewGame => self.start_game(),
                 Job::Search(order) => self.search(&order),
                 Job::Eval(settings, game) => self.eval(&settings, game),
-                Job::Tree => self.show_tree(),
+                Job::Tree(notation) => self.show_tree(notation),
                 Job::Bench(settings) => self.bench(&settings),
             }
         }
@@ -144,9 +145,9 @@ impl Thinker {
         self.answer(inspect::bench(pool, settings));
     }
 
-    fn show_tree(&self) {
+    fn show_tree(&self, notation: Notation) {
         match self.engine.last_search() {
-            Some(search) => self.output.line(&inspect::visited_moves(search)),
+            Some(search) => self.output.line(&inspect::visited_moves(search, notation)),
             None => self.output.line("nothing was searched"),
         }
     }
@@ -159,12 +160,12 @@ impl Thinker {
     }
 
     /// Prints the number of positions after each move, and their sum.
-    fn perft(&self, game: &Game, depth: i64, signal: &Signal) {
+    fn perft(&self, game: &Game, depth: i64, order: &Order) {
         let Some(depth) = u32::try_from(depth).ok().filter(|depth| *depth > 0) else {
             self.output.info(&format!("error: go perft: expected a depth of at least 1, got {depth}"));
             return;
         };
-        match inspect::perft(game, depth, &|| signal.is_stopped()) {
+        match inspect::perft(game, depth, order.settings.notation, &|| order.signal.is_stopped()) {
             Some(counts) => self.output.line(&counts),
             None => self.output.info("perft was stopped"),
         }
@@ -173,7 +174,7 @@ impl Thinker {
     /// Searches and reports the move, or counts positions.
     fn search(&mut self, order: &Order) {
         if let (Ok(game), Some(depth)) = (&order.game, order.go.perft) {
-            self.perft(game, depth, &order.signal);
+            self.perft(game, depth, order);
             self.running.fetch_sub(1, Ordering::SeqCst);
             return;
         }
@@ -192,15 +193,21 @@ impl Thinker {
         };
         order.signal.wait(order.go.infinite);
         self.running.fetch_sub(1, Ordering::SeqCst);
-        let best = best.map_or("(none)".to_owned(), |best| best.to_string());
-        let answer = answer.map(|answer| format!(" ponder {answer}")).unwrap_or_default();
-        self.output.line(&format!("bestmove {best}{answer}"));
+        let moves: Vec<Move> = best.into_iter().chain(answer).collect();
+        let position = order.game.as_ref().map(Game::position);
+        let texts =
+            position.map_or_else(|_| Vec::new(), |position| order.settings.notation.line(position, &moves));
+        self.output.line(&match texts.as_slice() {
+            [] => "bestmove (none)".to_owned(),
+            [best] => format!("bestmove {best}"),
+            [best, answer, ..] => format!("bestmove {best} ponder {answer}"),
+        });
     }
 
     /// The best move of a position that has one, and the expected answer.
     fn think(&mut self, game: &Game, order: &Order) -> (Option<Move>, Option<Move>) {
         let legal = game.position().legal_moves();
-        let only = self.searched_only(&order.go, &legal);
+        let only = self.searched_only(&order.go, game.position());
         let allowed = if only.is_empty() { &legal } else { &only };
         let fallback = game.position().mate_in_one(allowed).or(allowed.first().copied());
         self.make_ready(&order.settings);
@@ -226,7 +233,7 @@ impl Thinker {
         let (search, ended) = self.run(search, watch);
         let has_visits = search.visits() > 0;
         if order.settings.shows_moves {
-            for line in move_stats(&search) {
+            for line in move_stats(&search, order.settings.notation) {
                 self.output.line(&line);
             }
         }
@@ -266,8 +273,8 @@ impl Thinker {
     }
 
     /// The root moves that a search is restricted to; none for all. Reports moves that are not legal.
-    fn searched_only(&self, go: &Go, legal: &[Move]) -> Vec<Move> {
-        let read = |text: &String| Move::from_uci(text).filter(|mv| legal.contains(mv));
+    fn searched_only(&self, go: &Go, position: &Position) -> Vec<Move> {
+        let read = |text: &String| position.read_uci(text);
         let only: Vec<Move> = go.searchmoves.iter().filter_map(read).collect();
         let illegal: Vec<&str> =
             go.searchmoves.iter().filter(|text| read(text).is_none()).map(String::as_str).collect();

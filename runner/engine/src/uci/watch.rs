@@ -65,7 +65,9 @@ struct LastReport {
 impl Watch {
     pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings, batch: BatchTime) -> Self {
         let (lines, shows_wdl, fit) = (settings.lines, settings.shows_wdl, settings.score_fit());
-        let frame = Frame { lines, shows_wdl, fit, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
+        let notation = settings.notation;
+        let frame =
+            Frame { lines, notation, shows_wdl, fit, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
         let (started, cache) = (Stopwatch::start(), HashCache::default());
         Self {
             signal,

@@ -12,6 +12,7 @@ Every plane of every encoding, as `dc0-run docs encodings` prints them from the 
 The planes are named for `orientation: \"side_to_move\"`, the default of every encoding: ranks are mirrored for Black.
 With `absolute`, \"own\" is White's and \"the opponent's\" is Black's, and nothing is mirrored.
 A plane is stored as one bit for each square, or as one number for all squares, divided as the table says.
+Castling rights of Chess960 fill their planes like those of standard chess; which rook may castle is not shown.
 ";
 
 /// The page.

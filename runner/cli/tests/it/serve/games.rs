@@ -49,6 +49,29 @@ fn only_legal_moves_are_played() {
 }
 
 #[test]
+fn the_king_castles_by_going_to_its_rook() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    for (fen, goals) in [
+        ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", &[("e1g1", 6), ("e1g1", 7)][..]),
+        ("4k3/8/8/8/8/8/8/5K1R w K - 0 1", &[("f1h1", 7)]),
+    ] {
+        let body = json!({ "net": "", "side": "both", "fen": fen, "simulations": 16 });
+        let game = server.post("/api/play", &body).json();
+        let legal = game["legal"].as_array().expect("moves");
+        let castlings: Vec<(&str, u64)> = legal
+            .iter()
+            .filter(|goal| goal[4] == "O-O")
+            .map(|goal| (goal[0].as_str().expect("a move"), goal[2].as_u64().expect("a square")))
+            .collect();
+        assert_eq!(castlings, goals, "{fen}");
+        let id = game["id"].as_str().expect("an id");
+        let castled = server.post(&format!("/api/play/{id}/move"), &json!({ "move": goals[0].0 })).json();
+        assert!(castled["fen"].as_str().is_some_and(|fen| fen.contains("5RK1 b")), "{castled}");
+    }
+}
+
+#[test]
 fn promotions_are_offered_mates_end_games_and_deleted_games_are_gone() {
     let folder = folder();
     let server = Server::start(folder.path());

@@ -1,6 +1,6 @@
 //! Checks that hold for the output of every search.
 
-use dc0_core::board::{Game, Move};
+use dc0_core::board::Game;
 
 pub(crate) fn game(position: &str) -> Game {
     Game::from_text(position).expect("a position of a test")
@@ -10,8 +10,8 @@ pub(crate) fn game(position: &str) -> Game {
 #[track_caller]
 pub(crate) fn play(game: &mut Game, moves: &[&str]) {
     for text in moves {
-        let mv = Move::from_uci(text).unwrap_or_else(|| panic!("{text} is not a move"));
-        assert!(game.position().is_legal(mv), "{text} is not legal in {}", game.position().fen());
+        let mv = game.position().read_uci(text);
+        let mv = mv.unwrap_or_else(|| panic!("{text} is no legal move in {}", game.position().fen()));
         game.play_unchecked(mv);
     }
 }

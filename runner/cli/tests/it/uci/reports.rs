@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::check::last_number;
+use super::check::{best, last_number};
 use super::engine::{Engine, RESIDUAL};
 
 /// The number after a label such as `N:`.
@@ -67,19 +67,37 @@ fn a_log_file_has_both_sides_of_the_session() {
 }
 
 #[test]
-fn chess960_is_refused_and_its_notations_of_standard_chess_are_read() {
-    let mut engine = Engine::ready(&[]);
-    let lines = engine.ask("setoption name UCI_Chess960 value true\nisready", "readyok");
-    assert!(
-        lines[0].contains("UCI_Chess960: expected false, because dc0 plays standard chess only"),
-        "{lines:?}"
-    );
-    assert_eq!(engine.ask("setoption name UCI_Chess960 value false\nisready", "readyok"), ["readyok"]);
-    let castled = "r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1";
-    let lines = engine.search(&format!("fen {castled}"), "go nodes 20 searchmoves e1g1");
-    assert!(lines.last().is_some_and(|line| line.starts_with("bestmove e1g1")), "{lines:?}");
-    let lines = engine.ask("position fen 1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1\nisready", "readyok");
-    assert!(lines[0].contains("castling rights are those of Chess960"), "{lines:?}");
+fn castling_is_written_as_the_option_says_and_read_in_both_forms() {
+    let mut engine = Engine::ready(&["--option", "VerboseMoveStats=true"]);
+    let only = |engine: &mut Engine, position: &str, text: &str| {
+        best(&engine.search(position, &format!("go nodes 20 searchmoves {text}"))).to_owned()
+    };
+    let standard = "fen r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1";
+    let chess960 = "fen 1r3kr1/pp4pp/8/8/8/8/PP4PP/1R3KR1 w KQkq - 0 1";
+    for text in ["e1g1", "e1h1"] {
+        assert_eq!(only(&mut engine, standard, text), "e1g1");
+    }
+    assert_eq!(only(&mut engine, chess960, "f1b1"), "f1b1");
+    assert_eq!(only(&mut engine, chess960, "f1c1"), "f1b1", "where the king ends, which is no step");
+    engine.send("setoption name UCI_Chess960 value true");
+    for text in ["e1g1", "e1h1"] {
+        assert_eq!(only(&mut engine, standard, text), "e1h1");
+    }
+    assert_eq!(only(&mut engine, chess960, "f1g1"), "f1g1");
+    let moved = format!("{standard} moves e1h1");
+    let lines = engine.search(&moved, "go nodes 20 searchmoves e8a8");
+    assert_eq!(best(&lines), "e8a8");
+    assert!(lines.iter().any(|line| line.starts_with("info string e8a8 ")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains(" pv e8a8")), "{lines:?}");
+    engine.send(&format!("position {standard}"));
+    let counts = engine.ask("go perft 1", "Nodes searched");
+    assert!(counts.iter().any(|line| line == "e1h1: 1"), "{counts:?}");
+    engine.send("setoption name SearchMode value alphabeta");
+    let lines = engine.search(&moved, "go depth 3 searchmoves e8c8");
+    assert_eq!(best(&lines), "e8a8");
+    assert!(lines.iter().any(|line| line.contains(" pv e8a8")), "{lines:?}");
+    let lines = engine.ask("position fen 4k3/8/8/8/8/8/8/4K1R1 w H - 0 1\nisready", "readyok");
+    assert!(lines[0].contains("is not a legal position"), "{lines:?}");
 }
 
 #[test]

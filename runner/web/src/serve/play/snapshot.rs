@@ -36,12 +36,15 @@ impl Snapshot<'_> {
         let position = self.record.game.position();
         let is_over = self.record.is_over();
         let legal = if is_over { Vec::new() } else { position.legal_moves() };
-        let legal: Vec<Value> = legal
-            .into_iter()
-            .map(|mv| {
-                json!([mv.to_string(), mv.from(), mv.to(), mv.promotion().map(letter), position.san(mv)])
-            })
-            .collect();
+        let on_board = |mv: Move| {
+            let goal =
+                |to: u8| json!([mv.to_string(), mv.from(), to, mv.promotion().map(letter), position.san(mv)]);
+            // Castling is also the king's move to its rook.
+            let rook =
+                position.castling(mv).map(|castling| castling.rook_from).filter(|rook| *rook != mv.to());
+            std::iter::once(mv.to()).chain(rook).map(goal).collect::<Vec<Value>>()
+        };
+        let legal: Vec<Value> = legal.into_iter().flat_map(on_board).collect();
         json!({
             "id": self.id,
             "about": self.about,
