@@ -11,8 +11,9 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use shakmaty::fen::Fen;
+use shakmaty::san::San;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Position as _};
+use shakmaty::{CastlingMode, Chess, Move, Position as _};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -71,6 +72,7 @@ struct Uci {
     /// What the mode needs.
     number: Option<u64>,
     input: Lines<StdinLock<'static>>,
+    castling: CastlingMode,
     position: Chess,
     random: u64,
     searches: u64,
@@ -78,8 +80,16 @@ struct Uci {
 
 impl Uci {
     fn new(mode: &str, number: Option<u64>) -> Self {
-        let input = io::stdin().lock().lines();
-        Self { mode: mode.to_owned(), number, input, position: Chess::new(), random: 1, searches: 0 }
+        let (input, castling) = (io::stdin().lock().lines(), CastlingMode::Standard);
+        Self {
+            mode: mode.to_owned(),
+            number,
+            input,
+            castling,
+            position: Chess::new(),
+            random: 1,
+            searches: 0,
+        }
     }
 
     fn play(&mut self) {
@@ -93,7 +103,7 @@ impl Uci {
         while let Some(Ok(line)) = self.input.next() {
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match word {
-                "uci" => introduce(),
+                "uci" => introduce(self.mode != "standard"),
                 "isready" if self.mode == "hang" => forever(),
                 "isready" => say("readyok"),
                 "ucinewgame" => self.random = 1,
@@ -101,7 +111,10 @@ impl Uci {
                     eprintln!("13 brings bad luck");
                     exit(4);
                 }
-                "position" => self.position = position(rest),
+                "setoption" if rest.starts_with("name UCI_Chess960") => {
+                    self.castling = CastlingMode::from_chess960(rest.ends_with("true"));
+                }
+                "position" => self.position = position(rest, self.castling),
                 "go" => self.search(rest),
                 "quit" => return,
                 _ => {}
@@ -138,22 +151,25 @@ impl Uci {
     }
 
     fn random_move(&mut self) -> String {
-        random_move(&self.position, &mut self.random)
+        random_move(&self.position, &mut self.random).to_uci(self.castling).to_string()
     }
 }
 
-fn random_move(position: &Chess, random: &mut u64) -> String {
+fn random_move(position: &Chess, random: &mut u64) -> Move {
     let moves = position.legal_moves();
     // Xorshift (Marsaglia 2003).
     *random ^= *random << 13;
     *random ^= *random >> 7;
     *random ^= *random << 17;
-    moves[*random as usize % moves.len()].to_uci(CastlingMode::Standard).to_string()
+    // Castling is rare among random moves.
+    let castling = moves.iter().find(|mv| mv.is_castle());
+    *castling.unwrap_or(&moves[*random as usize % moves.len()])
 }
 
 /// An xboard engine.
 struct Xboard {
     mode: String,
+    castling: CastlingMode,
     position: Chess,
     random: u64,
     is_forced: bool,
@@ -165,6 +181,7 @@ impl Xboard {
     fn new(mode: &str) -> Self {
         Self {
             mode: mode.to_owned(),
+            castling: CastlingMode::Standard,
             position: Chess::new(),
             random: 1,
             is_forced: false,
@@ -195,10 +212,12 @@ impl Xboard {
                         exit(1);
                     }
                     (self.position, self.random, self.is_forced) = (Chess::new(), 1, false);
+                    self.castling = CastlingMode::Standard;
                 }
                 "force" => self.is_forced = true,
                 "sd" if self.mode == "depth" => say("Illegal move: sd 4"),
-                "setboard" => self.position = position(&format!("fen {rest}")),
+                "variant" => self.castling = CastlingMode::from_chess960(rest == "fischerandom"),
+                "setboard" => self.position = position(&format!("fen {rest}"), self.castling),
                 "go" => {
                     self.is_forced = false;
                     self.search();
@@ -215,6 +234,9 @@ impl Xboard {
         say("tellics say hello");
         say(if self.mode == "deaf" { "White (1) : feature done=0" } else { "feature done=0" });
         say("feature myname=\"Test Mover 2.0\" ping=1 setboard=1 usermove=1 san=1 memory=1");
+        if self.mode != "standard" {
+            say("feature variants=\"normal,fischerandom\"");
+        }
         say("feature option=\"Resign -check 0\" option=\"Level -spin 3 0 9\" nps=1");
         say(&format!("feature reuse={} done=1", u8::from(self.mode != "once")));
     }
@@ -224,7 +246,11 @@ impl Xboard {
         if self.mode == "rejects" {
             return say(&format!("Illegal move (I do not like it): {text}"));
         }
-        let played = text.parse::<UciMove>().expect("a move").to_move(&self.position).expect("is legal");
+        let played = match text.parse::<UciMove>() {
+            Ok(uci) => uci.to_move(&self.position).expect("is legal"),
+            // Castling in Chess960.
+            Err(_) => text.parse::<San>().expect("a move").to_move(&self.position).expect("is legal"),
+        };
         self.position.play_unchecked(played);
         if !self.is_forced {
             self.search();
@@ -244,8 +270,11 @@ impl Xboard {
             "claims" => say("1/2-1/2 {I am bored}"),
             _ => {}
         }
-        let text = random_move(&self.position, &mut self.random);
-        let played = text.parse::<UciMove>().expect("a move").to_move(&self.position).expect("is legal");
+        let played = random_move(&self.position, &mut self.random);
+        let text = match played.castling_side().filter(|_| self.castling.is_chess960()) {
+            Some(side) => San::Castle(side).to_string(),
+            None => played.to_uci(CastlingMode::Standard).to_string(),
+        };
         self.position.play_unchecked(played);
         if self.mode == "old" {
             say(&format!("1. ... {text}"));
@@ -256,7 +285,7 @@ impl Xboard {
     }
 }
 
-fn introduce() {
+fn introduce(knows_chess960: bool) {
     say("id name Test Engine 1.0");
     say("id author nobody");
     say("option name Skill Level type spin default 20 min 0 max 20");
@@ -264,16 +293,17 @@ fn introduce() {
     say("option name Seed type string default 1");
     say("option name Ponder type check default false");
     say("option name Clear Hash type button");
+    if knows_chess960 {
+        say("option name UCI_Chess960 type check default false");
+    }
     say("uciok");
 }
 
 /// Reads `startpos moves …` or `fen … moves …`.
-fn position(text: &str) -> Chess {
+fn position(text: &str, castling: CastlingMode) -> Chess {
     let (start, moves) = text.split_once(" moves ").unwrap_or((text, ""));
     let mut position = match start.strip_prefix("fen ") {
-        Some(fen) => {
-            fen.parse::<Fen>().expect("a FEN").into_position(CastlingMode::Standard).expect("is legal")
-        }
+        Some(fen) => fen.parse::<Fen>().expect("a FEN").into_position(castling).expect("is legal"),
         None => Chess::new(),
     };
     for text in moves.split_whitespace() {

@@ -26,13 +26,20 @@ const READY_HINT: &str = "; some engines load their files now: check `options`";
 /// Options that follow from the match.
 const REFUSED: [(&str, &str); 2] = [
     ("Ponder", "engines do not think on their opponents' time in matches"),
-    ("UCI_Chess960", "dc0 plays standard chess only"),
+    (CHESS960, "it follows from where a game starts"),
 ];
+
+/// The option that games of Chess960 need.
+const CHESS960: &str = "UCI_Chess960";
 
 /// A UCI engine.
 #[derive(Debug)]
 pub(crate) struct Uci {
     infos: Infos,
+    /// Whether the engine declares `UCI_Chess960`.
+    knows_chess960: bool,
+    /// What that option was last set to.
+    is_chess960: bool,
 }
 
 fn is_answer(line: &str) -> bool {
@@ -41,6 +48,23 @@ fn is_answer(line: &str) -> bool {
 }
 
 impl Uci {
+    /// Sets `UCI_Chess960` to what a game's start needs.
+    fn set_variant(&mut self, process: &Process, start: &Position) -> Result<(), String> {
+        let is_chess960 = start.is_chess960();
+        if is_chess960 == self.is_chess960 {
+            return Ok(());
+        }
+        if !self.knows_chess960 {
+            let fen = start.fen();
+            return Err(format!(
+                "has no option {CHESS960}, without which it cannot play a game of Chess960 from {fen}"
+            ));
+        }
+        process.write(&format!("setoption name {CHESS960} value {is_chess960}"));
+        self.is_chess960 = is_chess960;
+        Ok(())
+    }
+
     fn is_ready(process: &Process, setup: &Setup) -> Result<(), OpponentError> {
         setup.request(process, ("isready", "readyok"), READY_HINT, |line| line == "readyok")
     }
@@ -78,7 +102,9 @@ impl Protocol for Uci {
             }
         }
         Self::is_ready(process, setup)?;
-        Ok((Self { infos: Infos::default() }, introduction))
+        let mut names = introduction.options.iter().map(|option| &option.name);
+        let knows_chess960 = names.any(|name| name.eq_ignore_ascii_case(CHESS960));
+        Ok((Self { infos: Infos::default(), knows_chess960, is_chess960: false }, introduction))
     }
 
     fn can_play_again(&self) -> bool {
@@ -91,10 +117,15 @@ impl Protocol for Uci {
     }
 
     fn prepare(&mut self, process: &Process, game: &Game) -> Result<bool, String> {
+        self.set_variant(process, game.start())?;
         let start = game.start().fen();
         let start =
             if start == Position::initial().fen() { "startpos".to_owned() } else { format!("fen {start}") };
-        let moves: String = game.moves().iter().map(|mv| format!(" {mv}")).collect();
+        let written = |(before, mv): (&Position, &Move)| {
+            let mv = if self.is_chess960 { before.to_rook(*mv) } else { *mv };
+            format!(" {mv}")
+        };
+        let moves: String = game.positions().zip(game.moves()).map(written).collect();
         let moves = if moves.is_empty() { moves } else { format!(" moves{moves}") };
         process.write(&format!("position {start}{moves}"));
         process.write("isready");
@@ -123,7 +154,7 @@ impl Protocol for Uci {
             }
             "bestmove" => {
                 let text = words.next().unwrap_or_default();
-                let legal = Move::from_uci(text).filter(|mv| position.is_legal(*mv));
+                let legal = position.read_uci(text);
                 Some(legal.map_or_else(
                     || {
                         Reply::Illegal(format!(

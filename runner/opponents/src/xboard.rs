@@ -10,7 +10,7 @@ mod thinking;
 
 use std::time::Duration;
 
-use dc0_core::board::{Castling, Game, Move, Piece, Position, Side};
+use dc0_core::board::{Castling, CastlingSquares, Game, Move, Piece, Position, Side};
 use dc0_core::params::{Problems, Value};
 use dc0_process::clock::Stopwatch;
 
@@ -20,7 +20,7 @@ use crate::params::{ClockParams, Limit};
 use crate::player::{Order, Protocol, Reply, Report};
 use crate::process::{Next, Process, Speech, shortened};
 use crate::setup::{Introduction, Setup};
-use feature::{Features, KNOWN};
+use feature::{FISCHERANDOM, Features, KNOWN};
 
 /// How long a program may take to declare its features before it counts as one of version 1, which has none: the protocol says
 /// 2 seconds, cutechess waits for 8, because machines that play many games are busy.
@@ -53,8 +53,8 @@ pub(crate) struct Xboard {
     limit: Limit,
     /// The engine's game.
     game: Known,
-    /// A move to send when it starts to think; without one, `go`.
-    next: Option<Move>,
+    /// A move to send when it starts to think, and the position before it; without one, `go`.
+    next: Option<(Position, Move)>,
     report: Report,
 }
 
@@ -63,7 +63,11 @@ pub(crate) struct Xboard {
 struct Known {
     /// The FEN that its game started from, if not the initial position.
     start: Option<String>,
+    /// Whether it is a game of Chess960, in which castling is written as in SAN.
+    is_chess960: bool,
     moves: Vec<Move>,
+    /// The text of the moves that were sent.
+    sent: Vec<String>,
     /// Whether it answers to moves with a move.
     is_playing: bool,
 }
@@ -141,15 +145,44 @@ impl Xboard {
     }
 
     /// Sends a move.
-    fn send(&mut self, process: &Process, mv: Move) {
+    fn send(&mut self, process: &Process, before: &Position, mv: Move) {
         let word = if self.features.usermove { "usermove " } else { "" };
-        process.write(&format!("{word}{mv}"));
+        let text = match before.castling(mv).filter(|_| self.game.is_chess960) {
+            Some(CastlingSquares { wing: Castling::KingSide, .. }) => "O-O".to_owned(),
+            Some(CastlingSquares { wing: Castling::QueenSide, .. }) => "O-O-O".to_owned(),
+            None => mv.to_string(),
+        };
+        process.write(&format!("{word}{text}"));
         self.game.moves.push(mv);
+        self.game.sent.push(text);
+    }
+
+    /// Sets up the start of a game on a board of a new game.
+    fn set_up(&mut self, process: &Process, start: &Position) -> Result<(), String> {
+        self.game.is_chess960 = start.is_chess960();
+        if self.game.is_chess960 {
+            if !(self.features.fischerandom && self.features.setboard) {
+                let fen = start.fen();
+                return Err(format!(
+                    "has no features variants={FISCHERANDOM} and setboard, without which it cannot play {fen}"
+                ));
+            }
+            process.write(&format!("variant {FISCHERANDOM}"));
+        }
+        if *start == Position::initial() {
+            return Ok(());
+        }
+        if self.features.setboard {
+            process.write(&format!("setboard {}", start.fen()));
+        } else {
+            edit(start)?.iter().for_each(|line| process.write(line));
+        }
+        Ok(())
     }
 
     /// Whether the engine's board becomes that of a game by the game's last move.
     fn is_one_behind(&self, start: Option<&str>, moves: &[Move]) -> bool {
-        let Known { start: known, moves: played, is_playing } = &self.game;
+        let Known { start: known, moves: played, is_playing, .. } = &self.game;
         *is_playing
             && known.as_deref() == start
             && moves.len() == played.len() + 1
@@ -158,8 +191,8 @@ impl Xboard {
 
     /// Whether a line rejects a move of the game, in words.
     fn rejected(&self, line: &str) -> Option<String> {
-        let mut moves = self.game.moves.iter().rev();
-        let rejected = moves.find(|mv| is_rejection(line) && line.contains(&mv.to_string()))?;
+        let mut moves = self.game.sent.iter().rev();
+        let rejected = moves.find(|text| is_rejection(line) && line.contains(text.as_str()))?;
         Some(format!("rejected the legal move {rejected}: \"{}\"", shortened(line)))
     }
 
@@ -236,19 +269,15 @@ impl Protocol for Xboard {
         let start = (*start != Position::initial()).then(|| start.fen());
         let moves = game.moves();
         if self.is_one_behind(start.as_deref(), moves) {
-            self.next = moves.last().copied();
+            self.next = game.position_before(1).cloned().zip(moves.last().copied());
         } else {
             if self.game.is_playing || !self.game.moves.is_empty() {
                 self.reset(process);
             }
-            match &start {
-                Some(fen) if self.features.setboard => process.write(&format!("setboard {fen}")),
-                Some(_) => edit(game.start())?.iter().for_each(|line| process.write(line)),
-                None => {}
-            }
+            self.set_up(process, game.start())?;
             self.game.start = start;
-            for mv in moves {
-                self.send(process, *mv);
+            for (before, mv) in game.positions().zip(moves) {
+                self.send(process, before, *mv);
             }
             self.next = None;
         }
@@ -278,7 +307,7 @@ impl Protocol for Xboard {
             process.write(&format!("otim {}", (opponent * 100.0) as u64));
         }
         match self.next.take() {
-            Some(mv) => self.send(process, mv),
+            Some((before, mv)) => self.send(process, &before, mv),
             None => process.write("go"),
         }
         self.game.is_playing = true;

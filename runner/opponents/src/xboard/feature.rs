@@ -35,6 +35,9 @@ pub(super) const KNOWN: [&str; 24] = [
 /// Options that are commands of their own.
 pub(super) const COMMANDS: [&str; 2] = ["memory", "cores"];
 
+/// The protocol's name of Chess960.
+pub(super) const FISCHERANDOM: &str = "fischerandom";
+
 /// The features that matter in matches, with their values in programs of version 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own in the protocol")]
@@ -51,6 +54,8 @@ pub(super) struct Features {
     pub(super) time: bool,
     /// Counts nodes as time.
     pub(super) nps: bool,
+    /// Plays Chess960.
+    pub(super) fischerandom: bool,
     /// Whether the list is complete.
     pub(super) done: bool,
     name: String,
@@ -67,6 +72,7 @@ impl Default for Features {
             reuse: true,
             time: true,
             nps: false,
+            fischerandom: false,
             done: false,
             name,
             options,
@@ -87,6 +93,7 @@ impl Features {
             "reuse" => self.reuse = is_on,
             "time" => self.time = is_on,
             "nps" => self.nps = is_on,
+            "variants" => self.fischerandom = value.split(',').any(|variant| variant.trim() == FISCHERANDOM),
             "done" => self.done = is_on,
             "myname" => self.name = shortened(value),
             "memory" if is_on => self.options.push(number(COMMANDS[0])),
@@ -190,5 +197,9 @@ mod tests {
         features.set("memory", "1");
         features.set("reuse", "0");
         assert!(!features.reuse && features.introduction().options[0].name == "memory");
+        features.set("variants", "normal,xfischerandom");
+        assert!(!features.fischerandom);
+        features.set("variants", "normal, fischerandom,3check");
+        assert!(features.fischerandom);
     }
 }

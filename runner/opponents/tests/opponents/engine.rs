@@ -60,7 +60,11 @@ pub(crate) fn answer(program: &mut dyn Program, game: &Game) -> Result<Answer, F
 
 /// A game of two programs to its end.
 pub(crate) fn game(white: &mut dyn Program, black: &mut dyn Program) -> (Game, Outcome) {
-    let mut game = Game::initial();
+    game_from(Game::initial(), white, black)
+}
+
+/// A game from a start.
+pub(crate) fn game_from(mut game: Game, white: &mut dyn Program, black: &mut dyn Program) -> (Game, Outcome) {
     let rules = Rules { max_plies: 300 };
     white.begin().expect("begins");
     black.begin().expect("begins");

@@ -5,7 +5,7 @@ use dc0_core::board::{Fault, Game, Position};
 use dc0_core::params::Value;
 use dc0_opponents::{ClockParams, ProgramOptions, XboardParams};
 
-use crate::engine::{answer, game, mode, test_engine, uci, xboard, xboard_mode};
+use crate::engine::{answer, game, game_from, mode, test_engine, uci, xboard, xboard_mode};
 
 fn started(params: &XboardParams) -> Box<dyn Program> {
     let mut program = xboard(params).expect("behaves at first").start().expect("starts");
@@ -50,6 +50,49 @@ fn a_program_that_misses_the_first_request_is_asked_again() {
     assert_eq!(opponent.name(), "Test Mover 2.0, depth 4");
     let (mut deaf, mut other) = (opponent.start().unwrap(), uci(&mode(&["uci"])).unwrap().start().unwrap());
     assert!(game(&mut *deaf, &mut *other).0.ply() > 10);
+}
+
+#[test]
+fn both_protocols_castle_in_chess960_and_play_standard_chess_afterwards() {
+    let (xboard, uci) = (xboard(&xboard_mode("")).unwrap(), uci(&mode(&["uci"])).unwrap());
+    let (mut xboard, mut uci) = (xboard.start().unwrap(), uci.start().unwrap());
+    // Without pieces between kings and rooks, the engines castle when they can.
+    for (fen, castling) in [
+        ("1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w KQkq - 0 1", "e1g1 e8g8"),
+        ("rk5r/pppppppp/8/8/8/8/PPPPPPPP/5KRR w Gha - 0 1", "f1g1 b8h8"),
+    ] {
+        let start = Game::from_text(fen).unwrap();
+        let (first, _) = game_from(start.clone(), &mut *xboard, &mut *uci);
+        let (second, _) = game_from(start, &mut *uci, &mut *xboard);
+        assert_eq!(first.moves(), second.moves());
+        let castlings: Vec<String> = first
+            .positions()
+            .zip(first.moves())
+            .filter(|(before, mv)| before.castling(**mv).is_some())
+            .map(|(_, mv)| mv.to_string())
+            .collect();
+        assert_eq!(castlings.join(" "), castling);
+        assert!(game(&mut *xboard, &mut *uci).0.start().is_initial());
+    }
+}
+
+#[test]
+fn engines_that_do_not_know_chess960_lose_its_games_and_say_why() {
+    let start = Game::from_text("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1").unwrap();
+    let mut xboard = started(&xboard_mode("standard"));
+    let forfeit = answer(&mut *xboard, &start).expect_err("cannot play");
+    assert_eq!(forfeit.fault, Fault::Crash);
+    assert!(
+        forfeit.detail.contains("has no features variants=fischerandom and setboard"),
+        "{}",
+        forfeit.detail
+    );
+    let mut uci = uci(&mode(&["standard"])).unwrap().start().unwrap();
+    uci.begin().unwrap();
+    let forfeit = answer(&mut *uci, &start).expect_err("cannot play");
+    assert!(forfeit.detail.contains("has no option UCI_Chess960"), "{}", forfeit.detail);
+    uci.begin().unwrap();
+    assert!(answer(&mut *uci, &Game::initial()).is_ok());
 }
 
 #[test]
