@@ -40,5 +40,5 @@ fn training_data_of_lc0_that_python_chess_makes_is_imported_position_by_position
         .expect("Python starts");
     let read = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{read}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(read, "same: 4717\ndamaged: 10\nplanes: 10\nvariant: 10\n");
+    assert_eq!(read, "same: 5097\ndamaged: 10\nplanes: 20\n");
 }

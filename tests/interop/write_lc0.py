@@ -4,8 +4,8 @@
 
 Writes FOLDER/training.tar, with one chunk for each game, and FOLDER/positions.jsonl, with one line for each of its positions. Records
 are made from python-chess alone, by the layout in lc0's `src/trainingdata/trainingdata_v6.h`; the order of the policy indices is
-that of `src/neural/encoder.cc`. Some games begin with their openings missing, some have the input format with the files of rooks, and
-some are broken.
+that of `src/neural/encoder.cc`. Some games begin with their openings missing, some have the input format with the files of rooks, as
+those of Chess960 must, and some are broken.
 """
 
 import gzip
@@ -48,7 +48,7 @@ INDICES = policy_texts()
 def policy_index(board, move):
     """The policy index of a legal move: castling takes the own rook, a knight is the plain promotion."""
     start, target = move.from_square, move.to_square
-    if board.is_castling(move):
+    if board.is_castling(move) and not board.chess960:
         target = chess.square(7 if board.is_kingside_castling(move) else 0, chess.square_rank(start))
     if board.turn == chess.BLACK:
         start, target = chess.square_mirror(start), chess.square_mirror(target)
@@ -58,10 +58,21 @@ def policy_index(board, move):
     return INDICES[chess.SQUARE_NAMES[start] + chess.SQUARE_NAMES[target] + promotion]
 
 
-def packed(move):
-    """A move as dc0 packs it: castling is the king's two squares."""
+def packed(board, move):
+    """A move as dc0 packs it: castling of a king on the e-file with a rook on the a- or h-file is the king's two squares, other
+    castling the king's move to its rook."""
     promotion = {None: 0, chess.KNIGHT: 1, chess.BISHOP: 2, chess.ROOK: 3, chess.QUEEN: 4}[move.promotion]
-    return move.from_square + 64 * move.to_square + 4096 * promotion
+    start, target = move.from_square, move.to_square
+    if board.is_castling(move) and chess.square_file(start) == 4 and chess.square_file(target) in {0, 7}:
+        target = start + (2 if target > start else -2)
+    return start + 64 * target + 4096 * promotion
+
+
+def rook_file(board, colour, king_side):
+    """The file of the rook that may castle, as a bit; 0 without the right."""
+    king = board.king(colour)
+    rooks = chess.SquareSet(board.clean_castling_rights() & (chess.BB_RANK_1 if colour else chess.BB_RANK_8))
+    return next((1 << chess.square_file(rook) for rook in rooks if (rook > king) == king_side), 0)
 
 
 def plane(squares):
@@ -86,7 +97,7 @@ def result_for(turn, winner):
 def record(history, move, visits, winner, choice, input_format):
     """A record's bytes, and what dc0 should make of them."""
     board = history[-1]
-    legal = sorted(board.legal_moves, key=packed)
+    legal = sorted(board.legal_moves, key=lambda legal_move: packed(board, legal_move))
     total = sum(visits)
     policy = [-1.0] * 1858
     for legal_move, count in zip(legal, visits):
@@ -97,7 +108,7 @@ def record(history, move, visits, winner, choice, input_format):
     rights = [board.has_queenside_castling_rights(us), board.has_kingside_castling_rights(us),
               board.has_queenside_castling_rights(them), board.has_kingside_castling_rights(them)]
     if input_format == 2:
-        rights = [right * rook for right, rook in zip(rights, (1, 128, 1, 128))]
+        rights = [rook_file(board, colour, king_side) for colour in (us, them) for king_side in (False, True)]
     root_d = choice.random() / 2
     root_q = (1 - root_d) * (2 * choice.random() - 1)
     best_q = (1 - root_d) * (2 * choice.random() - 1)
@@ -112,10 +123,10 @@ def record(history, move, visits, winner, choice, input_format):
     content = RECORD.pack(6, input_format, *policy, *[mask for position in past for mask in position],
                           *rights, int(board.turn == chess.BLACK), board.halfmove_clock, 0, 0,
                           *fields, total + 1, index, index, kld, 0)
-    kept = [(packed(legal_move), count) for legal_move, count in zip(legal, visits) if count > 0]
+    kept = [(packed(board, legal_move), count) for legal_move, count in zip(legal, visits) if count > 0]
     expected = {
         "fen": board.fen(en_passant="legal").rsplit(" ", 1)[0],
-        "played": packed(move),
+        "played": packed(board, move),
         "legal": len(legal),
         "moves": [of for of, _ in kept],
         "visits": [count for _, count in kept],
@@ -138,7 +149,14 @@ def played_game(choice, number):
         "4k3/P5P1/8/8/8/8/p5p1/4K3 b - - 0 1",
         "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 3 1",
     ]
-    board = chess.Board(starts[number % len(starts)])
+    if number % 4 == 3:
+        board = chess.Board.from_chess960_pos(choice.randrange(960))
+        # Without pieces between kings and rooks, so that both sides can castle early.
+        for square in chess.SquareSet(chess.BB_BACKRANKS):
+            if board.piece_type_at(square) not in {chess.KING, chess.ROOK}:
+                board.remove_piece_at(square)
+    else:
+        board = chess.Board(starts[number % len(starts)])
     boards, moves = [], []
     for _ in range(choice.randrange(12, 90)):
         if board.is_game_over(claim_draw=False) or board.halfmove_clock >= 99:
@@ -174,7 +192,7 @@ def main(folder, games):
         for number in range(games):
             boards, moves, winner = played_game(choice, number)
             missing = min(choice.choice([0, 0, 6]), len(moves) - 1)
-            input_format = choice.choice([1, 1, 2])
+            input_format = 2 if boards[0].chess960 else choice.choice([1, 1, 2])
             chunk = []
             for ply in range(missing, len(moves)):
                 board = boards[ply]
@@ -188,7 +206,7 @@ def main(folder, games):
             if number % 10 == 9:
                 add(f"broken.{number}.gz", gzip.compress(b"".join(chunk[:2] + chunk[3:])))
                 add(f"cut.{number}.gz", gzip.compress(b"".join(chunk))[:-20])
-                add(f"chess960.{number}.gz", gzip.compress(b"\x06\x00\x00\x00\x02" + chunk[0][5:8272] + b"\x02" + chunk[0][8273:]))
+                add(f"rooks.{number}.gz", gzip.compress(b"\x06\x00\x00\x00\x02" + chunk[0][5:8272] + b"\x03" + chunk[0][8273:]))
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ param_enum! {
         Syntax = "syntax",
         /// It starts from no legal position.
         Fen = "fen",
-        /// It is not a game of standard chess.
+        /// It is a game of neither standard chess nor Chess960.
         Variant = "variant",
         /// A move is not legal, or is none.
         IllegalMove = "illegal_move",

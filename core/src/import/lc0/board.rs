@@ -10,16 +10,16 @@ use crate::store::Reject;
 const CLASSICAL: u32 = 1;
 const CASTLING_PLANE: u32 = 2;
 
-/// The rooks' files of the castling rights, as bits, in the order of [`Record::castling`].
-const ROOKS: [u8; 4] = [1, 1 << 7, 1, 1 << 7];
+/// The files of the corners, as bits, in the order of [`Record::castling`].
+const CORNERS: [u8; 4] = [1, 1 << 7, 1, 1 << 7];
 
 /// A position as the planes of a record show it, from the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Board {
     /// The pieces, as [`Record::pieces`] has them.
     pieces: [u64; 12],
-    /// The castling rights, as [`Record::castling`] has them.
-    castling: [bool; 4],
+    /// The files of the rooks that may castle, as bits, in the order of [`Record::castling`]; 0 without a right.
+    castling: [u8; 4],
     side: Side,
     /// Plies since the last capture or pawn move.
     clock: u32,
@@ -41,18 +41,20 @@ impl Board {
                 return Err(Fault { reason: Reject::Planes, detail });
             }
         };
-        let castling = record.castling();
-        for (right, rook) in castling.into_iter().zip(ROOKS) {
-            let own = if format == CLASSICAL { 1 } else { rook };
-            if right == 0 || right == own {
-                continue;
-            }
-            let is_chess960 = format == CASTLING_PLANE && right.is_power_of_two();
-            let reason = if is_chess960 { Reject::Variant } else { Reject::Planes };
-            let detail = format!("its castling rights are {castling:?}; expected 0 or {own} in this place");
-            return Err(Fault { reason, detail });
+        let rights = record.castling();
+        let mut castling = [0; 4];
+        for (index, right) in rights.into_iter().enumerate() {
+            castling[index] = match right {
+                0 => 0,
+                1 if format == CLASSICAL => CORNERS[index],
+                file if format == CASTLING_PLANE && file.is_power_of_two() => file,
+                _ => {
+                    let expected = if format == CLASSICAL { "1" } else { "the bit of a file" };
+                    let detail = format!("its castling rights are {rights:?}; expected 0 or {expected}");
+                    return Err(Fault { reason: Reject::Planes, detail });
+                }
+            };
         }
-        let castling = castling.map(|right| right != 0);
         Ok(Self { pieces: record.pieces(0), castling, side, clock: record.rule50().into() })
     }
 
@@ -66,7 +68,7 @@ impl Board {
         };
         let right = |index: usize| {
             let wing = [Castling::QueenSide, Castling::KingSide][index % 2];
-            position.may_castle(sides[index / 2], wing)
+            position.castling_rook(sides[index / 2], wing).map_or(0, |rook| 1 << (rook % 8))
         };
         Self {
             pieces: std::array::from_fn(plane),
@@ -104,16 +106,28 @@ impl Board {
     /// the move number is not known, and is 1.
     pub(super) fn start(&self, record: Record<'_>) -> Result<Position, Fault> {
         let is_black = self.side == Side::Black;
-        let names = if is_black { ['q', 'k', 'Q', 'K'] } else { ['Q', 'K', 'q', 'k'] };
         // In the order of FEN: White's rights first, the king's side first.
         let order = if is_black { [3, 2, 1, 0] } else { [1, 0, 3, 2] };
+        let letter = |index: usize| {
+            let file = char::from(b'a' + self.castling[index].trailing_zeros() as u8);
+            if (index < 2) == is_black { file } else { file.to_ascii_uppercase() }
+        };
         let rights: String =
-            order.into_iter().filter(|index| self.castling[*index]).map(|index| names[index]).collect();
+            order.into_iter().filter(|index| self.castling[*index] != 0).map(letter).collect();
         let rights = if rights.is_empty() { "-" } else { &rights };
         let en_passant = self.en_passant(record).map_or_else(|| "-".to_owned(), square);
         let (placement, side) = (self.placement()?, if is_black { 'b' } else { 'w' });
         let fen = format!("{placement} {side} {rights} {en_passant} {} 1", self.clock);
-        Position::from_fen(&fen).map_err(|error| Fault { reason: Reject::Fen, detail: error.to_string() })
+        let fault = |reason, detail: String| Fault { reason, detail };
+        let position = Position::from_fen(&fen).map_err(|error| fault(Reject::Fen, error.to_string()))?;
+        // The format has rights as yes or no, which does not tell the rooks of Chess960.
+        if record.input_format() == CLASSICAL && position.is_chess960() {
+            let detail = format!(
+                "its input format is {CLASSICAL}, which does not show which rooks may castle in {fen}"
+            );
+            return Err(fault(Reject::Variant, detail));
+        }
+        Ok(position)
     }
 
     /// The first field of the FEN.

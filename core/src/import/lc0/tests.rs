@@ -12,7 +12,9 @@ use super::params::{Lc0Params, Lc0Value};
 use super::record::{V6_BYTES, V7_BYTES};
 // By this name `chunk` finds the crate from wherever it is included.
 use crate as tested;
-use crate::board::{Adjudication, Ending, Game, GameResult, Move, Position, Reason, Rules, random_opening};
+use crate::board::{
+    Adjudication, Castling, Ending, Game, GameResult, Move, Position, Reason, Rules, random_opening,
+};
 use crate::encoding::leela_index;
 use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
@@ -175,8 +177,44 @@ fn games_begin_at_any_position_with_castling_and_en_passant_as_the_planes_show()
         bytes[field::CASTLING + 3] <<= 7;
     }
     assert_eq!(outcome(&with_rooks), "taken");
+    with_rooks[0][field::CASTLING + 1] = 3;
+    assert!(outcome(&with_rooks).starts_with(
+        "planes 1: ply 0: its castling rights are [1, 3, 1, 128]; expected 0 or the bit of a file"
+    ));
     with_rooks[0][field::CASTLING + 1] = 1 << 6;
-    assert!(outcome(&with_rooks).starts_with("variant 1: ply 0: its castling rights are [1, 64, 1, 128]"));
+    assert!(outcome(&with_rooks).starts_with("fen 1: ply 0: "));
+}
+
+#[test]
+fn games_of_chess960_are_taken_where_records_show_the_rooks() {
+    // A rook of White stands outside of the one that may castle; Black castles by a step of the king over its rook.
+    let start = "rk5r/8/8/8/8/8/8/R2K1R1R w FAha - 0 1";
+    let played = Game::from_text(&format!("{start} moves d1f1 b8a8 h1h2")).expect("a game");
+    let mut all = records(&played, GameResult::Draw);
+    for (bytes, position) in all.iter_mut().zip(played.positions()) {
+        bytes[field::FORMAT] = 2;
+        let side = position.side_to_move();
+        let rights = [side, side.other()].map(|side| {
+            [Castling::QueenSide, Castling::KingSide]
+                .map(|wing| position.castling_rook(side, wing).map_or(0, |rook| 1u8 << (rook % 8)))
+        });
+        put(bytes, field::CASTLING, rights.as_flattened());
+    }
+    let imported = taken(all.concat());
+    assert_eq!(imported.game.start_fen, played.start().fen());
+    assert_eq!(imported.game.moves, played.moves().iter().map(|mv| mv.packed()).collect::<Vec<_>>());
+    // The rook on the h-file has the right instead, and cannot castle as the game does.
+    all[0][field::CASTLING + 1] = 1 << 7;
+    assert_ne!(outcome(&all), "taken");
+    let yes_or_no = records(
+        &Game::from_text("4k3/8/8/8/8/8/8/5K1R w H - 0 1 moves f1h1").expect("a game"),
+        GameResult::Draw,
+    );
+    assert!(
+        outcome(&yes_or_no).starts_with("variant 1: ply 0: its input format is 1"),
+        "{}",
+        outcome(&yes_or_no)
+    );
 }
 
 /// A change of some records, and what becomes of the game.
@@ -209,7 +247,7 @@ fn broken_games_are_named_with_their_kind_and_record() {
         (&|all| all[1][field::PLANES + 1] ^= 1 << 7, "its position has other pieces on a7"),
         (
             &|all| all[1][field::CASTLING] = 0,
-            "its position has the castling rights [false, true, true, true], expected",
+            "its position has the castling rights [0, 128, 1, 128], expected",
         ),
         (
             &|all| all[1][field::CASTLING] = 2,
