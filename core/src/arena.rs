@@ -20,7 +20,7 @@ pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use error::ArenaError;
-pub use generate::{BookError, RandomBookParams, generate_book};
+pub use generate::{BookError, BookStart, RandomBookParams, generate_book};
 pub use job::{Lineup, MakeProgram, Match, Mind, Player};
 pub use league::{LeagueParams, LeagueWeights};
 pub use match_game::opening;

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rand::seq::SliceRandom;
 
-use crate::board::{Game, Rules, TextFileError, TextProblem, read_epd, read_pgn};
+use crate::board::{CHESS960_STARTS, Game, Position, Rules, TextFileError, TextProblem, read_epd, read_pgn};
 use crate::durable;
 use crate::params;
 use crate::rng::{Purpose, Seed};
@@ -16,7 +16,8 @@ const RULES: Rules = Rules { max_plies: u32::MAX };
 params! {
     /// A book of openings for a match, dealt in random order.
     pub struct BookParams {
-        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
+        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
+        /// `double-chess960` for those in which each side has pieces of its own.
         file: String = String::new();
         /// The most plies that are taken from each game of a `.pgn`; () for all.
         plies: Option<u32> = None, in 1..=1000;
@@ -24,18 +25,29 @@ params! {
         repeat: bool = false;
     }
     check |params| {
-        let missing = || ("file", "is missing; expected a file that ends in .epd, .fen or .pgn".to_owned());
-        params.file.is_empty().then(missing).into_iter().collect()
+        params.file.is_empty().then(|| ("file", missing_file())).into_iter().collect()
     };
     shorthand file;
 }
 
-/// The openings of a file, each of another position.
+/// What a book is read from, for the message that it is not given.
+pub(crate) fn missing_file() -> String {
+    "is missing; expected a file that ends in .epd, .fen or .pgn, chess960 or double-chess960".to_owned()
+}
+
+/// Openings, each of another position: those of a file, or all start positions of Chess960.
 #[derive(Debug, Clone)]
 pub struct Book {
-    openings: Vec<Game>,
+    openings: Openings,
     duplicates: Vec<Duplicate>,
     digest: String,
+}
+
+#[derive(Debug, Clone)]
+enum Openings {
+    Listed(Vec<Game>),
+    Chess960,
+    DoubleChess960,
 }
 
 /// An opening whose position an earlier one has, and which is left out.
@@ -48,6 +60,16 @@ pub struct Duplicate {
 }
 
 impl Book {
+    /// The book that a name stands for where a file is expected: `chess960` or `double-chess960`.
+    pub fn named(name: &str) -> Option<Self> {
+        let openings = match name {
+            "chess960" => Openings::Chess960,
+            "double-chess960" => Openings::DoubleChess960,
+            _ => return None,
+        };
+        Some(Self { openings, duplicates: Vec::new(), digest: durable::digest(name.as_bytes()) })
+    }
+
     /// Reads a book from a file's content: EPD or FEN if its name ends in `.epd` or `.fen`, or the games of a `.pgn` up to `plies`
     /// each. Openings from EPD have no history; those from PGN keep their moves.
     pub fn read(file: &str, content: &[u8], plies: Option<usize>) -> Result<Self, TextFileError> {
@@ -62,7 +84,7 @@ impl Book {
                 games.into_iter().map(|read| (read.line, read.game)).collect()
             }
             _ => {
-                let cause = "is not a book by its name; expected a name that ends in .epd, .fen or .pgn";
+                let cause = "is not a book by its name; expected a name that ends in .epd, .fen or .pgn, or chess960 or double-chess960";
                 return Err(TextFileError::of_file(file, cause));
             }
         };
@@ -87,18 +109,27 @@ impl Book {
             }
         }
         let texts: Vec<String> = kept.iter().map(Game::to_text).collect();
-        Self { digest: durable::digest(texts.join("\n").as_bytes()), openings: kept, duplicates }
+        let digest = durable::digest(texts.join("\n").as_bytes());
+        Self { openings: Openings::Listed(kept), duplicates, digest }
     }
 
     /// The number of openings, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a book has an opening")]
     pub fn len(&self) -> usize {
-        self.openings.len()
+        let starts = usize::from(CHESS960_STARTS);
+        match &self.openings {
+            Openings::Listed(games) => games.len(),
+            Openings::Chess960 => starts,
+            Openings::DoubleChess960 => starts * starts,
+        }
     }
 
-    /// The openings in the order of the file.
-    pub fn openings(&self) -> &[Game] {
-        &self.openings
+    /// The plies of the longest opening.
+    pub fn longest(&self) -> usize {
+        match &self.openings {
+            Openings::Listed(games) => games.iter().map(Game::ply).max().unwrap_or(0),
+            Openings::Chess960 | Openings::DoubleChess960 => 0,
+        }
     }
 
     /// The openings that were left out because an earlier one has the same position, whatever its clocks.
@@ -114,11 +145,34 @@ impl Book {
     /// The opening of a pair of games, or of a game. They get the openings in random order, and each opening once before any is used
     /// again, then in another order.
     pub fn opening(&self, seed: Seed, number: u64) -> Game {
-        let count = self.openings.len() as u64;
-        let mut order: Vec<u32> = (0..self.openings.len() as u32).collect();
-        order.shuffle(&mut seed.stream(number / count, Purpose::Book));
-        self.openings[order[(number % count) as usize] as usize].clone()
+        let count = self.len() as u64;
+        let (round, number) = (number / count, (number % count) as usize);
+        let mut stream = seed.stream(round, Purpose::Book);
+        let mut order = |count: usize| {
+            let mut order: Vec<u32> = (0..count as u32).collect();
+            order.shuffle(&mut stream);
+            order
+        };
+        let starts = usize::from(CHESS960_STARTS);
+        match &self.openings {
+            Openings::Listed(games) => games[order(games.len())[number] as usize].clone(),
+            Openings::Chess960 => {
+                let row = order(starts)[number];
+                start(row, row)
+            }
+            Openings::DoubleChess960 => {
+                // Each row of pieces of a side meets the others in turn, so that each pair comes once.
+                let (white, black) = (order(starts), order(starts));
+                start(white[number % starts], black[(number + number / starts) % starts])
+            }
+        }
     }
+}
+
+/// The start of Chess960 with two rows of pieces.
+fn start(white: u32, black: u32) -> Game {
+    let position = Position::chess960(white as u16, black as u16);
+    Game::from_position(position.expect("there is a start for each number"))
 }
 
 /// Why an opening is over, if it is.
@@ -181,19 +235,49 @@ mod tests {
         }
         assert!(orders[0] != orders[1] && orders[0] != orders[2]);
         assert_eq!(round(seed, 0), orders[0]);
-        let in_file: Vec<String> = book.openings().iter().map(Game::to_text).collect();
-        assert_ne!(in_file, orders[0]);
+        let mut sorted = orders[0].clone();
+        sorted.sort_unstable();
+        assert_ne!(sorted, orders[0]);
     }
 
     #[test]
     fn games_keep_their_moves_and_positions_have_none() {
         let pgn = "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 *\n\n1. d4 d5 1-0\n";
         let book = Book::read("b.PGN", pgn.as_bytes(), Some(4)).expect("a book");
-        assert_eq!(book.openings()[0].repetitions(), 1);
-        assert!(book.openings().iter().all(|game| game.start().is_initial()));
-        assert_eq!(book.openings().iter().map(Game::ply).collect::<Vec<_>>(), [4, 2]);
+        let seed = Seed { run: 1, step: 1 };
+        let mut openings = [0, 1].map(|number| book.opening(seed, number));
+        openings.sort_by_key(Game::ply);
+        assert!(openings.iter().all(|game| game.start().is_initial()));
+        assert_eq!(openings.map(|game| (game.ply(), game.repetitions())), [(2, 0), (4, 1)]);
+        assert_eq!((book.len(), book.longest()), (2, 4));
         let book = epd(&[KINGS]);
         assert_eq!(book.opening(Seed { run: 1, step: 1 }, 7).to_text(), format!("{KINGS} 0 1"));
+    }
+
+    #[test]
+    fn books_of_chess960_have_every_start_once() {
+        let seed = Seed { run: 1, step: 2 };
+        let starts = |name: &str, numbers: std::ops::Range<u64>| -> Vec<String> {
+            let book = Book::named(name).expect("a book");
+            numbers.map(|number| book.opening(seed, number).to_text()).collect()
+        };
+        let single = starts("chess960", 0..960);
+        assert_eq!(single.iter().collect::<HashSet<_>>().len(), 960);
+        let rows = |fen: &str| {
+            let fields: Vec<&str> = fen.split(['/', ' ']).collect();
+            (fields[7].to_owned(), fields[0].to_ascii_uppercase())
+        };
+        assert!(single.iter().map(|fen| rows(fen)).all(|(white, black)| white == black));
+        assert_ne!(single, starts("chess960", 960..1920));
+        let double: Vec<_> = starts("double-chess960", 0..1920).iter().map(|fen| rows(fen)).collect();
+        assert_eq!(double.iter().collect::<HashSet<_>>().len(), 1920);
+        for half in double.chunks(960) {
+            assert_eq!(half.iter().map(|(white, _)| white).collect::<HashSet<_>>().len(), 960);
+            assert_eq!(half.iter().map(|(_, black)| black).collect::<HashSet<_>>().len(), 960);
+        }
+        let digests = ["chess960", "double-chess960"].map(|name| Book::named(name).expect("a book").digest);
+        assert_ne!(digests[0], digests[1]);
+        assert!(Book::named("chess").is_none());
     }
 
     #[test]

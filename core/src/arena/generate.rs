@@ -2,20 +2,35 @@
 
 use std::collections::HashSet;
 
+use rand::RngExt;
 use thiserror::Error;
 
 use super::baselines::balanced_score;
-use crate::board::{Epd, Operands, Rules, random_opening};
+use crate::board::{CHESS960_STARTS, Epd, Game, Operands, Position, Rules, random_moves};
 use crate::event::{Cancelled, Event, Observer};
-use crate::params;
-use crate::rng::{Purpose, Seed};
+use crate::rng::{Purpose, Seed, Stream};
+use crate::{param_enum, params};
+
+param_enum! {
+    /// Where the openings of a book begin.
+    pub enum BookStart {
+        /// At the initial position of chess.
+        Standard = "standard",
+        /// At random starts of Chess960.
+        Chess960 = "chess960",
+        /// At random starts of Chess960 in which each side has pieces of its own.
+        DoubleChess960 = "double-chess960",
+    }
+}
 
 params! {
     /// A book of random openings that are balanced.
     pub struct RandomBookParams {
         /// Openings, each of another position.
         count: u32 = 1000, in 1..=1_000_000;
-        /// Random legal moves from the initial position.
+        /// Where the openings begin.
+        start: BookStart = BookStart::Standard;
+        /// Random legal moves from there.
         plies: u32 = 8, in 1..=60;
         /// Alpha-beta searches of 1 to this many plies judge each opening.
         depth: u32 = 4, in 1..=8;
@@ -95,10 +110,29 @@ pub fn generate_book(
     Ok(book)
 }
 
+impl BookStart {
+    /// A start; only those of Chess960 take random numbers.
+    fn draw(self, stream: &mut Stream) -> Game {
+        let mut row = || stream.random_range(0..CHESS960_STARTS);
+        let (white, black) = match self {
+            Self::Standard => return Game::initial(),
+            Self::Chess960 => {
+                let both = row();
+                (both, both)
+            }
+            Self::DoubleChess960 => (row(), row()),
+        };
+        let position = Position::chess960(white, black);
+        Game::from_position(position.expect("there is a start for each number"))
+    }
+}
+
 /// The opening with a number, unless it is unbalanced.
 fn opening(params: &RandomBookParams, seed: Seed, number: u64) -> Option<Epd> {
     let rules = Rules { max_plies: u32::MAX };
-    let mut game = random_opening(params.plies, &rules, &mut seed.stream(number, Purpose::Opening));
+    let mut stream = seed.stream(number, Purpose::Opening);
+    let start = params.start.draw(&mut stream);
+    let mut game = random_moves(&start, params.plies, &rules, &mut stream);
     let mut score = 0;
     for depth in 1..=params.depth {
         score = balanced_score(&mut game, &rules, depth, params.max_score as i32)?;
@@ -112,7 +146,7 @@ fn opening(params: &RandomBookParams, seed: Seed, number: u64) -> Option<Epd> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{BookError, RandomBookParams, generate_book};
+    use super::{BookError, BookStart, RandomBookParams, generate_book};
     use crate::board::{Epd, Operands, Side};
     use crate::book::Book;
     use crate::event::{Cancelled, Event, Observer, Silent};
@@ -126,7 +160,8 @@ mod tests {
 
     #[test]
     fn openings_are_balanced_and_different_and_do_not_depend_on_threads() {
-        let params = RandomBookParams { count: 40, plies: 6, depth: 2, max_score: 30 };
+        let params =
+            RandomBookParams { count: 40, plies: 6, depth: 2, max_score: 30, ..RandomBookParams::default() };
         let book = generate_book(&params, SEED, 1, &Silent).expect("a book");
         assert_eq!(lines(&generate_book(&params, SEED, 3, &Silent).expect("a book")), lines(&book));
         let other = generate_book(&params, Seed { run: 2, step: 0 }, 1, &Silent).expect("a book");
@@ -143,9 +178,28 @@ mod tests {
     }
 
     #[test]
+    fn openings_of_chess960_begin_at_its_starts() {
+        for start in [BookStart::Chess960, BookStart::DoubleChess960] {
+            let params = RandomBookParams {
+                start,
+                count: 30,
+                plies: 2,
+                depth: 1,
+                max_score: 50,
+                ..RandomBookParams::default()
+            };
+            let book = generate_book(&params, SEED, 2, &Silent).expect("a book");
+            assert!(book.iter().filter(|epd| epd.position.is_chess960()).count() > 25, "{}", lines(&book));
+            let read = Book::read("a.epd", lines(&book).as_bytes(), None).expect("a book");
+            assert_eq!(read.len(), 30);
+        }
+    }
+
+    #[test]
     fn a_larger_book_begins_with_the_smaller_one() {
         let book = |count| {
-            let params = RandomBookParams { count, plies: 5, depth: 1, max_score: 50 };
+            let params =
+                RandomBookParams { count, plies: 5, depth: 1, max_score: 50, ..RandomBookParams::default() };
             lines(&generate_book(&params, SEED, 2, &Silent).expect("a book"))
         };
         assert!(book(50).starts_with(&book(20)));
@@ -153,10 +207,17 @@ mod tests {
 
     #[test]
     fn too_few_openings_are_an_error_that_says_how_many_there_are() {
-        let params = RandomBookParams { count: 21, plies: 1, depth: 1, max_score: 10_000 };
+        let params = RandomBookParams {
+            count: 21,
+            plies: 1,
+            depth: 1,
+            max_score: 10_000,
+            ..RandomBookParams::default()
+        };
         let error = generate_book(&params, SEED, 2, &Silent).unwrap_err();
         assert!(error.to_string().starts_with("only 20 of 21 openings with 1 random plies"), "{error}");
-        let all = generate_book(&RandomBookParams { count: 20, ..params }, SEED, 1, &Silent).expect("a book");
+        let all = generate_book(&RandomBookParams { count: 20, ..params.clone() }, SEED, 1, &Silent)
+            .expect("a book");
         assert!(matches!(all[0].operations.get("ce"), Some(Operands::Other(_))));
     }
 

@@ -1,6 +1,7 @@
 //! Parameters of self-play.
 
 use crate::board::Rules;
+use crate::book::missing_file;
 use crate::params;
 use crate::params::Schedule;
 use crate::search::{ChoiceParams, RootNoise};
@@ -50,7 +51,8 @@ params! {
 params! {
     /// A book of openings for self-play, dealt in random order, each once before any again.
     pub struct StartParams {
-        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`).
+        /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
+        /// `double-chess960` for those in which each side has pieces of its own.
         file: String = String::new();
         /// The most plies that are taken from each game of a `.pgn`; () for all.
         plies: Option<u32> = None, in 1..=1000;
@@ -58,8 +60,7 @@ params! {
         share: f64 = 1.0, in 0.0..=1.0;
     }
     check |params| {
-        let missing = || ("file", "is missing; expected a file that ends in .epd, .fen or .pgn".to_owned());
-        params.file.is_empty().then(missing).into_iter().collect()
+        params.file.is_empty().then(|| ("file", missing_file())).into_iter().collect()
     };
     shorthand file;
 }

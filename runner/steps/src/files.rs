@@ -50,8 +50,11 @@ fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
     Ok(FileEntry { path, rows: 0, bytes: content.len() as u64, blake3: durable::digest(&content) })
 }
 
-/// Reads a book of openings; `plies` of each of its games, or all.
+/// The book of openings that a name stands for, or that a file holds; `plies` of each of its games, or all.
 pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
+    if let Some(book) = Book::named(file) {
+        return Ok(book);
+    }
     let content = fs::read(file).map_err(|cause| StepError::Openings { file: file.to_owned(), cause })?;
     Ok(Book::read(file, &content, plies.map(|plies| plies as usize))?)
 }

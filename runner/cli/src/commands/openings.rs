@@ -29,7 +29,10 @@ pub(super) struct OpeningsArgs {
     /// Openings, each of another position.
     #[arg(long, value_name = "N", default_value_t = RandomBookParams::default().count)]
     pub count: u32,
-    /// Random legal moves from the initial position.
+    /// Where the openings begin: `standard`, or at random starts of `chess960` or `double-chess960`.
+    #[arg(long, value_name = "START", default_value = RandomBookParams::default().start.name())]
+    pub start: String,
+    /// Random legal moves from there.
     #[arg(long, value_name = "N", default_value_t = RandomBookParams::default().plies)]
     pub plies: u32,
     /// Alpha-beta searches of 1 to this many plies judge each opening.
@@ -102,6 +105,7 @@ impl OpeningsArgs {
             ("max_score", self.max_score),
         ];
         let given = given.map(|(name, number)| (name.to_owned(), Value::Int(number.into())));
-        read("openings", &Value::Group(given.into()))
+        let start = ("start".to_owned(), Value::Text(self.start.clone()));
+        read("openings", &Value::Group(given.into_iter().chain([start]).collect()))
     }
 }

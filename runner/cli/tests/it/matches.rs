@@ -103,6 +103,47 @@ fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
     );
 }
 
+/// Games and a match of Chess960, which the net trains on.
+const CHESS960: &str = r#"
+let run = open_run("small");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+let search = #{ simulations: 4 };
+let games = run.self_play(net, #{ games: 12, openings: "chess960", search: search, max_plies: 80 });
+let after = run.train(net, games, #{ updates: 2, batch: 8 });
+let verdict = run.arena(after, "greedy", #{ games: 6, openings: "double-chess960", search: search });
+print(verdict.games);
+"#;
+
+#[test]
+fn games_begin_at_starts_of_chess960_and_are_written_and_read_again() {
+    let whole = Experiment::new(CHESS960);
+    let ended = whole.run(&["--lanes", "1"]);
+    assert_eq!(ended.stdout, "6\n", "{}", ended.stderr);
+    let again = Experiment::new(CHESS960);
+    assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
+    assert_eq!(again.results(), whole.results());
+    let command = |args: &[&str]| -> Ended {
+        let ended: Ended = whole.start(args).wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+        ended
+    };
+    command(&["verify", "datasets/small"]);
+    command(&["export", "pgn", "datasets/small", "--out", "all.pgn"]);
+    let pgn = fs::read_to_string(whole.folder.path().join("all.pgn")).expect("the games");
+    // A few starts have kings and rooks on the squares of standard chess.
+    assert!(pgn.matches("[Variant \"Chess960\"]").count() > 14, "{pgn}");
+    // What was exported is imported with the same moves.
+    command(&["export", "pgn", "datasets/small", "--games", "self-play", "--out", "games.pgn"]);
+    command(&["import", "pgn", "games.pgn", "--out", "datasets/read"]);
+    let games = "select start_fen, uci(moves) as moves from games order by start_fen, moves";
+    let read = |from: &str| {
+        command(&["sql", from, games, "--out", "games.csv"]);
+        fs::read_to_string(whole.folder.path().join("games.csv")).expect("the answer")
+    };
+    let stored = read("datasets/small");
+    assert_eq!((stored.lines().count(), read("datasets/read")), (13, stored));
+}
+
 #[test]
 fn wrong_tests_are_refused() {
     let script = TESTED.replace("elo1: 60.0", "elo1: -1.0, alpha: 0.7");

@@ -75,6 +75,9 @@ fn books_are_made_again_with_the_same_bytes() {
     };
     assert_eq!(make("a.epd", "1"), make("b.epd", "1"));
     assert_ne!(make("a.epd", "1"), make("b.epd", "2"));
+    let starts = ["--start", "double-chess960", "--plies", "2", "--depth", "1", "--count", "10"];
+    let made = ended(&experiment, &[&["openings", "--out", "d.epd"][..], &starts].concat());
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
     let failed = |args: &[&str]| {
         let all: Vec<&str> = ["openings"].iter().chain(args).copied().collect();
         let failed = ended(&experiment, &all);
@@ -83,6 +86,7 @@ fn books_are_made_again_with_the_same_bytes() {
     };
     assert!(failed(&["--out", "a.txt"]).contains("does not end in .epd"));
     assert!(failed(&["--out", "c.epd", "--plies", "0"]).contains("plies: must lie in 1..=60"));
+    assert!(failed(&["--out", "c.epd", "--start", "chess9"]).contains("start: expected one of"));
     assert!(failed(&["--out", "c.epd", "--plies", "1", "--count", "21"]).contains("of 21 openings"));
 }
 

@@ -631,7 +631,9 @@ impl ShardWork for Work<'_> {
                 None => job.of.players.push(JobPlayer { name: name.clone(), net: None }),
             }
         }
-        if let Some(BookParams { file, .. }) = &params.openings {
+        if let Some(BookParams { file, .. }) =
+            params.openings.as_ref().filter(|book| Book::named(&book.file).is_none())
+        {
             let book = job.name_file(OPENINGS, Path::new(file))?;
             job.of.files.push(book);
         }

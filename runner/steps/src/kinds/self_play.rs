@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_backend::Evaluators;
-use dc0_core::board::Game;
 use dc0_core::book::Book;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Tower;
@@ -278,7 +277,7 @@ pub fn starts(params: &SelfPlayParams) -> Result<Option<Book>, StepError> {
 
 /// An error if a book's openings leave no moves to play.
 fn check_length(book: Book, params: &SelfPlayParams) -> Result<Book, StepError> {
-    let longest = book.openings().iter().map(Game::ply).max().unwrap_or(0);
+    let longest = book.longest();
     if longest as u32 + params.opening_plies < params.max_plies {
         return Ok(book);
     }
@@ -455,7 +454,9 @@ impl ShardWork for Work<'_> {
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, self.network(), &step.network)?;
-        if let Some(StartParams { file, .. }) = &params.openings {
+        if let Some(StartParams { file, .. }) =
+            params.openings.as_ref().filter(|start| Book::named(&start.file).is_none())
+        {
             let book = job.name_file(OPENINGS, Path::new(file))?;
             job.of.files.push(book);
         }

@@ -58,6 +58,9 @@ fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn R
     }
     let mut book = None;
     if let Some(opening) = &params.openings {
+        book = Book::named(&opening.file);
+    }
+    if let Some(opening) = params.openings.as_ref().filter(|_| book.is_none()) {
         let file = job.files.iter().find(|file| file.name == OPENINGS);
         let file = file.ok_or_else(|| JobError::part("book of openings", "it is missing"))?;
         let plies = opening.plies.map(|plies| plies as usize);

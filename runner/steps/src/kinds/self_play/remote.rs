@@ -49,6 +49,9 @@ fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn R
             openings.book = Some(check_length(book, &params)?);
         }
     }
+    if let Some(named) = params.openings.as_ref().and_then(|start| Book::named(&start.file)) {
+        openings.book = Some(check_length(named, &params)?);
+    }
     if openings.book.is_some() != params.openings.is_some() {
         return Err(JobError::part("book of openings", "it is missing"));
     }
