@@ -99,6 +99,21 @@ def _move(chess, packed):
     return chess.Move(packed % 64, packed // 64 % 64, [None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN][packed // 4096])
 
 
+def _unpacked(chess, position, packed):
+    """A packed move as python-chess has it in Chess960, where castling is the king's move to its rook; None if it is not legal."""
+    move = _move(chess, packed)
+    start, target = move.from_square, move.to_square
+    is_king = position.piece_type_at(start) == chess.KING and chess.square_file(start) == 4
+    if is_king and position.color_at(target) == position.color_at(start):
+        if chess.square_file(target) in (0, 7):
+            return None
+    elif is_king and abs(start - target) == 2:
+        move = chess.Move(start, start + (3 if target > start else -4))
+        if position.piece_type_at(move.to_square) != chess.ROOK:
+            return None
+    return move if position.is_legal(move) else None
+
+
 def san(fen, move):
     """A packed move in SAN; null if it is not legal."""
     chess = _chess()
@@ -107,11 +122,11 @@ def san(fen, move):
         if row["fen"] is None or row["move"] is None:
             return None
         try:
-            position = chess.Board(row["fen"])
+            position = chess.Board(row["fen"], chess960=True)
         except ValueError:
             return None
-        move = _move(chess, row["move"])
-        return position.san(move) if position.is_legal(move) else None
+        move = _unpacked(chess, position, row["move"])
+        return move and position.san(move)
 
     pair = pl.struct(_expression(fen).alias("fen"), _expression(move).alias("move"))
     return pair.map_elements(text, return_dtype=pl.String)

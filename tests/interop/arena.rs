@@ -9,7 +9,7 @@ use crate::interop_command;
 use crate::program::{PROGRAM, root, succeed};
 
 /// The engine.
-fn stockfish() -> PathBuf {
+pub(crate) fn stockfish() -> PathBuf {
     let packages =
         std::env::var_os("DC0_BROWSER").map_or_else(|| root().join("target/browser"), PathBuf::from);
     let engine = packages.join("node_modules/stockfish/src/stockfish.js");

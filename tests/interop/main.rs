@@ -4,6 +4,7 @@
 mod analysis;
 mod arena;
 mod chaos;
+mod chess960;
 mod damage;
 mod encodings;
 mod epd;
