@@ -118,22 +118,24 @@ fn check_updates(layer: &FirstLayer) {
 
 #[test]
 fn castling_in_chess960_updates_sums_to_fresh_ones() {
-    let spec = nnues().next().expect("an nnue");
-    let layer: FirstLayer = net(&spec).first.clone();
-    let (mut sums, mut castled) = (layer.empty(), 0);
-    for played in chess960_games(600) {
-        let mut game = Game::from_position(played.start().clone());
-        for mv in played.moves() {
-            castled += u32::from(game.position().castling(*mv).is_some());
-            game.play_unchecked(*mv);
-            let pieces = pieces_of(&game);
-            layer.update(&mut sums, &pieces);
-            let mut fresh = layer.empty();
-            layer.update(&mut fresh, &pieces);
-            assert_eq!(sums, fresh, "{}", game.position().fen());
+    for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
+        let spec = nnues().find(|spec| spec.tower.inputs == inputs).expect("an nnue with these inputs");
+        let layer = net(&spec).first.clone();
+        let (mut sums, mut castled) = (layer.empty(), 0);
+        for played in chess960_games(600) {
+            let mut game = Game::from_position(played.start().clone());
+            for mv in played.moves() {
+                castled += u32::from(game.position().castling(*mv).is_some());
+                game.play_unchecked(*mv);
+                let pieces = pieces_of(&game);
+                layer.update(&mut sums, &pieces);
+                let mut fresh = layer.empty();
+                layer.update(&mut fresh, &pieces);
+                assert_eq!(sums, fresh, "{}", game.position().fen());
+            }
         }
+        assert!(castled > 50, "{castled}");
     }
-    assert!(castled > 50, "{castled}");
 }
 
 #[test]
