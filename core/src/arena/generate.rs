@@ -180,14 +180,7 @@ mod tests {
     #[test]
     fn openings_of_chess960_begin_at_its_starts() {
         for start in [BookStart::Chess960, BookStart::DoubleChess960] {
-            let params = RandomBookParams {
-                start,
-                count: 30,
-                plies: 2,
-                depth: 1,
-                max_score: 50,
-                ..RandomBookParams::default()
-            };
+            let params = RandomBookParams { start, count: 30, plies: 2, depth: 1, max_score: 50 };
             let book = generate_book(&params, SEED, 2, &Silent).expect("a book");
             assert!(book.iter().filter(|epd| epd.position.is_chess960()).count() > 25, "{}", lines(&book));
             let read = Book::read("a.epd", lines(&book).as_bytes(), None).expect("a book");

@@ -103,12 +103,11 @@ pub fn write_engine(evalfile: &Path, out: &Path) -> Result<(), EvalFileError> {
 pub(super) fn carried() -> Result<Option<LoadedCheckpoint>, EvalFileError> {
     static FOUND: OnceLock<Option<Carried>> = OnceLock::new();
     let program = own_program()?;
-    let found = match FOUND.get() {
-        Some(found) => found,
-        None => {
-            let found = at_end(&program)?;
-            FOUND.get_or_init(|| found)
-        }
+    let found = if let Some(found) = FOUND.get() {
+        found
+    } else {
+        let found = at_end(&program)?;
+        FOUND.get_or_init(|| found)
     };
     found.as_ref().map(|found| found.net(&program)).transpose()
 }

@@ -94,7 +94,9 @@ impl Integrity {
             self.read(step.check(recorded));
             steps.push(step);
         }
-        twice(&steps).into_iter().for_each(|step| self.add(&step.repeated()));
+        for step in twice(&steps) {
+            self.add(&step.repeated());
+        }
         self.steps.extend(steps.into_iter().map(|step| (root.clone(), step)));
     }
 
@@ -125,7 +127,9 @@ impl Integrity {
     /// Files that belong to no step. Where a manifest or claim is damaged, which is said already, nobody knows.
     fn strays(&mut self, root: &Folder) {
         let strays = RunView::new(root.clone()).strays().unwrap_or_default();
-        strays.into_iter().for_each(|path| self.add(&RunError::Stray { path }));
+        for path in strays {
+            self.add(&RunError::Stray { path });
+        }
     }
 
     /// The working folders of unfinished steps, in the run or among its superseded steps.

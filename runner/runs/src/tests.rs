@@ -342,6 +342,9 @@ fn a_check_of_an_interrupted_run_names_every_file_that_a_resume_would_use_and_la
     );
 }
 
+/// Damages a run's folder.
+type Damage<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn the_note_or_claim_of_another_shard_or_step_is_an_error_and_deleting_it_heals_the_run() {
     let whole = tempfile::tempdir().expect("folder");
@@ -351,7 +354,7 @@ fn the_note_or_claim_of_another_shard_or_step_is_an_error_and_deleting_it_heals_
     play(&mut open(other.path()), &call("self_play", 7), iteration(0), Some(2), &Cell::new(0))
         .expect_err("ends");
     let other = other.path().join("tiny");
-    let cases: [(&dyn Fn(&Path), &str, &str); 3] = [
+    let cases: [(Damage<'_>, &str, &str); 3] = [
         (
             &|run| copy(&named(run, "shard-00000")[0], &named(run, "shard-00001")[0]),
             "shard-00001",

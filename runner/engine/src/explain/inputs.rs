@@ -48,13 +48,11 @@ fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
 }
 
 fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
-    match name {
-        Some(name) => Ok((named(name)?.net, name.to_owned())),
-        None => {
-            let Named { net, file, .. } = shipped()?;
-            Ok((net, file.display().to_string()))
-        }
+    if let Some(name) = name {
+        return Ok((named(name)?.net, name.to_owned()));
     }
+    let Named { net, file, .. } = shipped()?;
+    Ok((net, file.display().to_string()))
 }
 
 /// Reads a game that is not over: what UCI writes after `position`, or the name of a stored game.
