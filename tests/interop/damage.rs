@@ -10,8 +10,8 @@ const FEW: &str = "--damages 12 --worlds finished,playing,swept";
 
 #[test]
 fn every_damage_is_noticed_by_the_command_that_reads_the_file_or_has_no_effect() {
-    let asked = env::var("DC0_DAMAGES").unwrap_or_else(|_| FEW.to_owned());
-    let output = interop_command("damage.py").arg(PROGRAM).args(asked.split_whitespace()).output();
+    let options = env::var("DC0_DAMAGES").unwrap_or_else(|_| FEW.to_owned());
+    let output = interop_command("damage.py").arg(PROGRAM).args(options.split_whitespace()).output();
     let output = output.expect("Python starts");
     let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && printed.contains(" damages, 0 wrong"), "{printed}{err}");

@@ -3,8 +3,7 @@
 //! A king on the e-file that castles with a rook on the a- or h-file is packed as the king's move over two squares, as in standard
 //! chess. Any other castling is packed as the king's move to its rook's square, which no other move can be.
 
-use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, File, Position as _, Square};
+use shakmaty::{Bitboard, CastlingSide, Color, File, Position as _, Square};
 
 use super::{Castling, Move, Piece, Position, Side};
 
@@ -36,21 +35,6 @@ impl CastlingSquares {
         let is_step = self.king_from.abs_diff(self.king_to) <= 1;
         from == self.king_from && (to == self.rook_from || (to == self.king_to && !is_step))
     }
-}
-
-/// Castling of a king with a rook, packed.
-pub(super) fn pack_castling(king: Square, rook: Square) -> Move {
-    let is_standard = king.file() == File::E && Bitboard::CORNERS.contains(rook);
-    let to = if is_standard { CastlingSquares::of(king, rook).king_to } else { rook as u8 };
-    Move::new(king as u8, to, None)
-}
-
-/// The part of a position's key that tells rooks of Chess960 apart which may castle to the same side; 0 in standard chess, where
-/// they stand on the corners.
-pub(super) fn chess960_key(chess: &Chess) -> u64 {
-    let inner = chess.castles().castling_rights() & !Bitboard::CORNERS;
-    // No piece of chess is marked as promoted, so that these numbers are free.
-    inner.into_iter().fold(0, |key, rook| key ^ Zobrist64::zobrist_for_promoted(rook).0)
 }
 
 impl Position {

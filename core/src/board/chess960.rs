@@ -29,11 +29,11 @@ fn row(number: u16) -> Option<String> {
     let (knights, queen) = (number / 6, number % 6);
     let (first, second) = KNIGHTS[usize::from(knights)];
     // Each piece takes one of the free squares, counted from the a-file; the knights of the two that are then left of five.
-    place(&mut row, queen.into(), 'Q');
-    place(&mut row, second, 'N');
-    place(&mut row, first, 'N');
+    put(&mut row, queen.into(), 'Q');
+    put(&mut row, second, 'N');
+    put(&mut row, first, 'N');
     for piece in ['R', 'K', 'R'] {
-        place(&mut row, 0, piece);
+        put(&mut row, 0, piece);
     }
     row.into_iter().collect()
 }
@@ -43,7 +43,7 @@ const KNIGHTS: [(usize, usize); 10] =
     [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)];
 
 /// Puts a piece on the free square of a number.
-fn place(row: &mut [Option<char>; 8], number: usize, piece: char) {
+fn put(row: &mut [Option<char>; 8], number: usize, piece: char) {
     let free = row.iter_mut().filter(|square| square.is_none()).nth(number);
     *free.expect("fewer pieces than squares were placed") = Some(piece);
 }

@@ -9,8 +9,8 @@ use shakmaty::attacks::{
 use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position as _, Role, Square};
 
-use super::castling::{CastlingSquares, chess960_key};
-use super::position::pack;
+use super::castling::CastlingSquares;
+use super::position::{chess960_key, pack};
 use super::{Move, Piece, Position, Promotion, Side};
 
 /// A legal move with the piece that it moves and the one that it captures.

@@ -359,7 +359,7 @@ fn is_null(text: &str) -> bool {
     ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['+', '#', '!', '?']))
 }
 
-/// Whether a variant is standard chess or Chess960, as programs name them. Which of the two, the castling rights of the start tell.
+/// Whether a variant is standard chess or Chess960, as programs name them. Which of the two, the castling rights of the start say.
 fn is_known(variant: &str) -> bool {
     let standard = ["", "standard", "chess", "normal", "from position"];
     let chess960 = [

@@ -1,12 +1,11 @@
 //! One position, without history.
 
-use shakmaty::zobrist::Zobrist64;
+use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
 use shakmaty::{
-    Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup as _, Position as _,
-    PositionError, Role, Setup, Square,
+    Bitboard, Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, File, FromSetup as _,
+    Position as _, PositionError, Role, Setup, Square,
 };
 
-use super::castling::{chess960_key, pack_castling};
 use super::{Move, Promotion};
 
 /// White or Black.
@@ -276,6 +275,22 @@ fn promotion_of(role: Role) -> Promotion {
         Role::Rook => Promotion::Rook,
         _ => Promotion::Queen,
     }
+}
+
+/// The part of a position's key that distinguishes rooks of Chess960 which may castle to the same side; 0 in standard chess, where
+/// they stand on the corners.
+pub(super) fn chess960_key(chess: &Chess) -> u64 {
+    let inner = chess.castles().castling_rights() & !Bitboard::CORNERS;
+    // No piece of chess is marked as promoted, so that these numbers are free.
+    inner.into_iter().fold(0, |key, rook| key ^ Zobrist64::zobrist_for_promoted(rook).0)
+}
+
+/// Castling of a king with a rook, packed: between the squares of standard chess as the king's move, else as the move to its rook.
+fn pack_castling(king: Square, rook: Square) -> Move {
+    let is_standard = king.file() == File::E && Bitboard::CORNERS.contains(rook);
+    let wing = CastlingSide::from_king_side(rook > king);
+    let to = if is_standard { Square::from_coords(wing.king_to_file(), king.rank()) } else { rook };
+    Move::new(king as u8, to as u8, None)
 }
 
 pub(super) fn pack(full: &shakmaty::Move) -> Move {

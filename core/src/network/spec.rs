@@ -24,7 +24,7 @@ param_enum! {
     pub enum NnueInputs {
         /// The pieces on their squares: 768 inputs.
         Pieces = "pieces",
-        /// The same, told apart by whether a piece is attacked and whether it is defended: 3072 inputs.
+        /// The same, divided by whether a piece is attacked and whether it is defended: 3072 inputs.
         Threats = "threats",
     }
 }

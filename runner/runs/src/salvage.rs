@@ -26,7 +26,7 @@ pub struct Salvage {
     pub generations: Vec<Generation>,
     /// The files of finished shards of unfinished steps.
     pub unfinished_files: Vec<FileEntry>,
-    /// Whether these files and those of the steps are all: without a manifest, nothing tells the files of its step from others.
+    /// Whether these files and those of the steps are all: without a manifest, nothing distinguishes the files of its step from others.
     pub are_listed: bool,
     /// Everything that is missing or damaged, files of finished steps of another size included. Their content is not read.
     pub faults: Vec<Damage>,

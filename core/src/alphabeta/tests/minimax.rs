@@ -98,7 +98,9 @@ fn plain(hash_mb: u32) -> AlphaBetaParams {
 #[test]
 fn a_search_that_leaves_nothing_out_is_minimax() {
     let mut compared = [0; 4];
-    for (number, game) in random_games(41, 300, 130).iter().chain(&chess960_games(150)).enumerate() {
+    let games = [random_games(41, 300, 130), chess960_games(150)].concat();
+    let open = games.iter().filter(|game| game.position().has_legal_move());
+    for (number, game) in open.enumerate() {
         let depth = 1 + number as u32 % 3;
         let Some(expected) = minimax(game, depth) else { continue };
         let fen = game.position().fen();

@@ -166,7 +166,7 @@ fn a_kings_step_is_never_taken_for_castling() {
     assert_eq!(both.read_uci("f1g1").and_then(|mv| both.castling(mv)), None);
     assert_eq!(both.san(both.read_move("Kg1").expect("a step")), "Kg1");
     assert_eq!(both.san(both.read_uci("f1h1").expect("castles")), "O-O");
-    // Far from where it ends, the king's squares tell.
+    // Far from where it ends, the king's squares say it.
     let far = position("4k3/8/8/8/8/8/8/1K5R w K - 0 1");
     for text in ["b1g1", "b1h1"] {
         assert_eq!(far.san(far.read_uci(text).expect("castles")), "O-O");

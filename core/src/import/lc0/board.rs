@@ -120,7 +120,7 @@ impl Board {
         let fen = format!("{placement} {side} {rights} {en_passant} {} 1", self.clock);
         let fault = |reason, detail: String| Fault { reason, detail };
         let position = Position::from_fen(&fen).map_err(|error| fault(Reject::Fen, error.to_string()))?;
-        // The format has rights as yes or no, which does not tell the rooks of Chess960.
+        // The format has rights as yes or no, which does not say which rooks of Chess960 they are of.
         if record.input_format() == CLASSICAL && position.is_chess960() {
             let detail = format!(
                 "its input format is {CLASSICAL}, which does not show which rooks may castle in {fen}"

@@ -209,10 +209,11 @@ fn non_finite_values_are_neither_written_nor_read() {
 fn other_dtypes_are_rejected() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("half.safetensors");
-    let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F16, vec![2], &[0; 4]).expect("fits");
+    let view =
+        safetensors::tensor::TensorView::new(safetensors::Dtype::BF16, vec![2], &[0; 4]).expect("fits");
     fs::write(&path, safetensors::serialize([("x", view)], None).expect("serialises")).expect("writes");
     let found = problems(load_tensors(&path).expect_err("must not load"));
-    assert_eq!(found, [TensorProblem::Dtype { name: "x".to_owned(), found: "F16".to_owned() }]);
+    assert_eq!(found, [TensorProblem::Dtype { name: "x".to_owned(), found: "BF16".to_owned() }]);
 }
 
 #[test]

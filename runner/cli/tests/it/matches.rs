@@ -118,7 +118,7 @@ print(verdict.games);
 fn games_begin_at_starts_of_chess960_and_are_written_and_read_again() {
     let whole = Experiment::new(CHESS960);
     let ended = whole.run(&["--lanes", "1"]);
-    assert_eq!(ended.stdout, "6\n", "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("6\n"), "{}{}", ended.stdout, ended.stderr);
     let again = Experiment::new(CHESS960);
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());

@@ -143,7 +143,7 @@ fn a_net_is_exported_by_itself_whole_or_rounded() {
         let ended = command(&[&["export", "net", "datasets/small", "--out", out], more].concat());
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         let inspected = command(&["inspect", out]);
-        assert!(inspected.stdout.contains("nnue 64"), "{}{}", inspected.stdout, inspected.stderr);
+        assert!(inspected.stdout.contains("187397 parameters"), "{}{}", inspected.stdout, inspected.stderr);
     }
     assert!(size("half.safetensors") * 2 < size("whole.safetensors") + 20_000);
     let refused = command(&["export", "net", "datasets/small", "--out", "net.onnx"]);

@@ -45,9 +45,9 @@ fn programs_of_version_one_play_as_well() {
 }
 
 #[test]
-fn a_program_that_misses_the_first_request_is_asked_again() {
+fn a_program_that_misses_the_first_request_gets_it_again() {
     let opponent = xboard(&xboard_mode("deaf")).unwrap();
-    assert_eq!(opponent.name(), "Test Mover 2.0, depth 4");
+    assert_eq!(opponent.name(), "Test Mover 2.0, xboard deaf, depth 4");
     let (mut deaf, mut other) = (opponent.start().unwrap(), uci(&mode(&["uci"])).unwrap().start().unwrap());
     assert!(game(&mut *deaf, &mut *other).0.ply() > 10);
 }
