@@ -55,14 +55,11 @@ impl ScoreFit {
 
     /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
-        for (shipped, fit) in
-            [(shipped_nnue()?.net, Self::AZ_NNUE), (shipped_residual()?.net, Self::AZ_SMALL)]
-        {
-            if net.spec == shipped.spec && net.weights == shipped.weights {
-                return Ok(fit);
-            }
+        let is = |shipped: &Checkpoint| net.spec == shipped.spec && net.weights == shipped.weights;
+        if is(&shipped_nnue()?.net) {
+            return Ok(Self::AZ_NNUE);
         }
-        Ok(Self::NONE)
+        Ok(if is(&shipped_residual()?.net) { Self::AZ_SMALL } else { Self::NONE })
     }
 
     /// What people read for a value P(win) − P(loss) and P(draw) of a search or a net.

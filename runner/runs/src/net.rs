@@ -1,6 +1,7 @@
 //! Nets named on a command line: a weights file, or a generation of a run.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
 use thiserror::Error;
@@ -79,7 +80,7 @@ impl Fault for NetError {
 }
 
 /// A net with the digest of its weights.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Named {
     /// The weights file.
     pub file: PathBuf,
@@ -106,15 +107,21 @@ pub fn shipped() -> Result<Named, NetError> {
         Some(LoadedCheckpoint { checkpoint, digest }) => {
             Named { file: PathBuf::from("the evalfile in the program"), net: checkpoint, digest }
         }
-        None => shipped_nnue()?,
+        None => shipped_nnue()?.clone(),
     })
 }
 
-/// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`.
-pub fn shipped_nnue() -> Result<Named, CheckpointError> {
+/// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`. It is read once, since every
+/// game of the live view asks for it.
+pub fn shipped_nnue() -> Result<&'static Named, CheckpointError> {
+    static READ: OnceLock<Named> = OnceLock::new();
+    if let Some(net) = READ.get() {
+        return Ok(net);
+    }
     let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_nnue.json");
-    built_in("az_nnue", manifest, weights)
+    let net = built_in("az_nnue", manifest, weights)?;
+    Ok(READ.get_or_init(|| net))
 }
 
 fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, CheckpointError> {
@@ -129,7 +136,7 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
 pub fn named(name: &str) -> Result<Named, NetError> {
     match name {
         SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
-        SHIPPED_NNUE => return Ok(shipped_nnue()?),
+        SHIPPED_NNUE => return Ok(shipped_nnue()?.clone()),
         _ => {}
     }
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {

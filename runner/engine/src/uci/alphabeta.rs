@@ -64,8 +64,8 @@ fn values(model: &Checkpoint, output: &Output) -> Values {
                 "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
                  {cause}"
             ));
-            let Checkpoint { spec, weights, .. } = shipped_nnue().expect("a test loads it").net;
-            (NnueNet::new(&spec, &weights).expect("it is an nnue"), spec.value_head.kind)
+            let Checkpoint { spec, weights, .. } = &shipped_nnue().expect("a test loads it").net;
+            (NnueNet::new(spec, weights).expect("it is an nnue"), spec.value_head.kind)
         }
     };
     Values { net: Arc::new(net), knows_draws: kind == ValueHead::Wdl }

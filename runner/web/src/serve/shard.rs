@@ -103,6 +103,8 @@ mod tests {
             "positions/a",
             "games/b",
             "positions/b",
+            "games/part-aa-00001.parquet",
+            "positions/part-aa-00001.parquet",
             "steps/work/aa/shard-00000.parquet",
         ] {
             let path = folder.join("x").join(file);
@@ -153,10 +155,10 @@ mod tests {
         };
         assert_eq!(latest(&library, &run), Some(of_games("b")));
         assert_ne!(version(&library, &run), empty);
-        note("shard-00001.json", &["games/a", "positions/a"]);
-        assert_eq!(latest(&library, &run), Some(of_games("a")));
+        note("shard-00001.json", &["games/part-aa-00001.parquet", "positions/part-aa-00001.parquet"]);
+        assert_eq!(latest(&library, &run), Some(of_games("part-aa-00001.parquet")));
         // Missing files and truncated notes are skipped.
-        fs::remove_file(folder.path().join("x/games/a")).expect("removes");
+        fs::remove_file(folder.path().join("x/games/part-aa-00001.parquet")).expect("removes");
         note("shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
         fs::write(folder.path().join("x/steps/work/aa/shard-00002.json"), "{\"files\":[{").expect("writes");
         let of_match = Shard {

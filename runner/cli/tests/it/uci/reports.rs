@@ -90,7 +90,7 @@ fn castling_is_written_as_the_option_says_and_read_in_both_forms() {
     assert!(lines.iter().any(|line| line.starts_with("info string e8a8 ")), "{lines:?}");
     assert!(lines.iter().any(|line| line.contains(" pv e8a8")), "{lines:?}");
     engine.send(&format!("position {standard}"));
-    let counts = engine.ask("go perft 1", "Nodes searched");
+    let counts = engine.ask("go perft 1", "Nodes");
     assert!(counts.iter().any(|line| line == "e1h1: 1"), "{counts:?}");
     engine.send("setoption name SearchMode value alphabeta");
     let lines = engine.search(&moved, "go depth 3 searchmoves e8c8");
