@@ -137,7 +137,7 @@ fn games_begin_at_starts_of_chess960_and_are_written_and_read_again() {
     command(&["import", "pgn", "games.pgn", "--out", "datasets/read"]);
     let games = "select start_fen, uci(moves) as moves from games order by start_fen, moves";
     let read = |from: &str| {
-        command(&["sql", from, games, "--out", "games.csv"]);
+        command(&["sql", from, games, "--out", "games.csv", "--replace"]);
         fs::read_to_string(whole.folder.path().join("games.csv")).expect("the answer")
     };
     let stored = read("datasets/small");
