@@ -39,7 +39,8 @@ fn thinned(number: u16) -> Option<Position> {
         .replace(['N', 'B', 'n', 'b'], "1")
         .replace('q', "r")
         .replace('Q', "R")
-        .replace("pppppppp", "p2p1p1p");
+        .replace("pppppppp", "p2p1p1p")
+        .replace("PPPPPPPP", "P2P1P1P");
     Position::from_fen(&format!("{thinned} w {rights} - 0 1")).ok()
 }
 
