@@ -4,7 +4,6 @@ select iteration, game, ply, root_q, lag(root_q) over (partition by iteration, g
 select iteration, avg(swing) as volatility from (select iteration, game, ply, abs(root_q + lag(root_q) over w) as swing from positions window w as (partition by iteration, game order by ply)) where swing is not null group by iteration order by iteration
 select * from (select iteration, reason from games) pivot (count(*) for reason in ('checkmate', 'stalemate', 'threefold', 'fifty_moves', 'ply_cap', 'insufficient_material') group by iteration) order by iteration
 pivot (select iteration, result, len(moves) as plies from games) on result in (-1, 0, 1) using avg(plies) group by iteration order by iteration
-pivot games on reason in ('checkmate', 'ply_cap') using count(*) group by iteration
 unpivot (select net, "update", policy_loss, value_loss from training) on policy_loss, value_loss into name kind value loss order by net, "update", kind
 from (select iteration, count(*) as games, sum(len(moves)) as plies from games group by all) unpivot (amount for what in (games, plies)) order by iteration, what
 select net, max("update") as updates, arg_min(loss, "update") as first_loss, arg_max(loss, "update") as last_loss, arg_max(loss, "update") / arg_min(loss, "update") - 1 as change from training group by net order by net
@@ -113,7 +112,7 @@ select iteration, game, ply, sum(simulations) over (partition by iteration order
 select game, max(ply) filter (where root_q > 0) as last_good from positions where iteration = 0 group by game order by game
 select iteration, list(distinct reason order by reason) as reasons, histogram(result) as results from games group by iteration order by iteration
 select iteration, max_by(game, len(moves) * 1000 - game) as longest, min_by(game, len(moves) * 1000 + game) as shortest, arg_max(reason, len(moves) * 1000 - game) as how from games group by iteration order by iteration
-select iteration, product(1 + result / 10) as p, geomean(len(moves)) as g, kurtosis(len(moves)) as k, skewness(len(moves)) as s, entropy(reason) as e from games group by iteration order by iteration
+select iteration, product(1 + result / 10) as p, geomean(len(moves)) as g, kurtosis(len(moves)) as k, entropy(reason) as e from games group by iteration order by iteration
 select bit_xor(played) as x, bit_or(played) as o, bit_and(played) as a from positions
 select iteration, hash(list(moves order by game)) = hash(list(moves order by game)) as same from games group by iteration order by iteration
 select md5(array_to_string(list(fen order by iteration, game, ply), '|')) as digest from positions

@@ -85,7 +85,7 @@ async def exhaust(stream):
         try:
             for task in await tasks.fetch(16, timeout=2):
                 await task.nak()
-        except nats.errors.TimeoutError:
+        except asyncio.TimeoutError:
             return
     sys.exit("the broker delivers its tasks for ever")
 
