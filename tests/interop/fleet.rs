@@ -315,7 +315,7 @@ fn a_worker_of_another_program_only_takes_part_in_mixed_runs_whose_tables_say_so
     assert_eq!(same.len(), mixed.len());
     let tables: Vec<_> = mixed.keys().filter(|path| path.starts_with("fleet/games")).collect();
     assert!(!tables.is_empty(), "{mixed:?}");
-    // Steps that no worker helped with say nothing of workers.
+    // Not every table of a mixed run is marked; at least one is.
     let is_marked = |path: &PathBuf| {
         let table = fs::read(out.path().join(path)).expect("a table");
         let says = |text: &[u8]| table.windows(text.len()).any(|bytes| bytes == text);
