@@ -48,9 +48,13 @@ seen.bars = await desktop.$eval("#time-0", (figure) => {
   const scale = canvas.one.width / canvas.box.width;
   const [left, top] = [over.box.left - canvas.box.left, over.box.top - canvas.box.top].map((length) => Math.round(scale * length));
   const [width, height] = [over.box.width, over.box.height].map((length) => Math.round(scale * length));
+  // A copy is read, since reading a chart's own canvas would make the page slower and the browser warn.
+  const copy = Object.assign(document.createElement("canvas"), { width: canvas.one.width, height: canvas.one.height });
+  const pixels = copy.getContext("2d", { willReadFrequently: true });
+  pixels.drawImage(canvas.one, 0, 0);
   // Fills, not lines of the grid: as wide as half a bar.
   const widest = (row) => {
-    const { data } = canvas.one.getContext("2d").getImageData(left, row, width, 1);
+    const { data } = pixels.getImageData(left, row, width, 1);
     let [run, longest] = [0, 0];
     for (let x = 0; x < width; x += 1) {
       run = data[4 * x + 3] > 0 && data[4 * x + 2] > data[4 * x] + 60 ? run + 1 : 0;
