@@ -75,7 +75,13 @@ fn requests_about_every_prefix_of_an_experiment_succeed() {
         for end in (0..=text.len()).step_by(5).filter(|end| text.is_char_boundary(*end)) {
             offered += at_end(&api, &path, &text[..end], ask_all);
         }
-        assert_eq!(found(&api, &path, &text), Diagnostics::new(), "{}", path.display());
+        let mut found = found(&api, &path, &text);
+        for diagnostics in found.values_mut() {
+            // An engine from outside need not be installed.
+            diagnostics.retain(|diagnostic| !diagnostic.message.starts_with("there is no program "));
+        }
+        found.retain(|_, diagnostics| !diagnostics.is_empty());
+        assert_eq!(found, Diagnostics::new(), "{}", path.display());
     }
     assert!(offered > 10_000, "{offered}");
 }
