@@ -10,7 +10,7 @@ Exits with 1 if a command is silent and wrong, crashes or hangs.
 
 import argparse
 import hashlib
-import os
+import json
 import random
 import re
 import shutil
@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
@@ -80,6 +82,9 @@ WRITTEN = {"resume": "small", "fork": "forked", "load": "loaded"}
 # Files that differ between two runs of the same script.
 TIMED = re.compile(r"(^|/)(journal\.jsonl|trials\.jsonl|costs\.parquet|trials\.parquet|run\.log|run\.lock|sweep\.lock|progress\.json)$")
 PATIENCE = 180
+# What the live view shows of a run. It checks what it shows within this time, in seconds.
+SHOWN = [f"/api/{topic}/small" for topic in ["status", "nets", "games", "game-steps", "pgn"]]
+CHECKED = 3
 
 
 class Ended:
@@ -87,9 +92,6 @@ class Ended:
         self.code, self.out, self.err, self.files = code, out, err, files
         # The files of a run that the command has written.
         self.written = set()
-
-    def seen(self):
-        return (self.code, self.out, self.files)
 
 
 def digests(folder, leave_out):
@@ -111,10 +113,10 @@ class World:
     def fixed(self, script="x.rhai"):
         return [script, "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "1"]
 
-    def run(self, root, args, text=None, made=()):
+    def run(self, root, args, made=()):
         """What a command says, and the digests of what it makes, which are removed."""
         try:
-            done = subprocess.run([self.program, *args], cwd=root, input=text, capture_output=True, text=True, timeout=PATIENCE, stdin=None if text else subprocess.DEVNULL)
+            done = subprocess.run([self.program, *args], cwd=root, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
             code, out, err = done.returncode, done.stdout, done.stderr
         except subprocess.TimeoutExpired:
             code, out, err = "hangs", "", ""
@@ -143,6 +145,72 @@ class World:
             sys.exit(f"{self.name}: {args}: {ended.code}\n{ended.out}{ended.err}")
 
 
+def command(args, made=()):
+    """A command that ends by itself, and the files that it makes beside the run."""
+    return lambda world, root: world.run(root, args, made)
+
+
+def uci(args):
+    """An engine that searches one position, and quits."""
+
+    def search(world, root):
+        child = subprocess.Popen([world.program, *args], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = []
+        try:
+            child.stdin.write("setoption name BatchSize value 1\nposition startpos\ngo nodes 30\n")
+            child.stdin.flush()
+            for line in child.stdout:
+                said.append(re.sub(r"(time|nps) \d+", "", line))
+                if line.startswith("bestmove"):
+                    break
+            _, err = child.communicate("quit\n", timeout=PATIENCE)
+        except BrokenPipeError:
+            _, err = child.communicate(timeout=PATIENCE)
+        return Ended(child.returncode, "".join(said), err, {})
+
+    return search
+
+
+def serve(world, root):
+    """The live view: what it shows of the run, and what it says is damaged."""
+    child = subprocess.Popen([world.program, "serve", "--port", "0"], cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address = next((match for match in (re.match(r"open (http://\S+)/\?token=(\S+)", line) for line in child.stdout) if match), None)
+    if address is None:
+        _, err = child.communicate(timeout=PATIENCE)
+        return Ended(child.returncode, "", err, {})
+    site, token = address.groups()
+
+    def get(page):
+        request = urllib.request.Request(f"{site}{page}", headers={"Cookie": f"dc0-{site.rsplit(':', 1)[1]}={token}"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return f"{refused.code} {refused.read().decode()}"
+
+    def damages():
+        return [f"{run['path']} is damaged: {run['damage']}\n" for run in json.loads(get("/api/runs")) if run["damage"]]
+
+    start, damaged = time.monotonic(), []
+    while not damaged and time.monotonic() - start < CHECKED:
+        time.sleep(0.05)
+        damaged = damages()
+    shown = [get(page) for page in SHOWN]
+    child.terminate()
+    _, err = child.communicate(timeout=PATIENCE)
+    return Ended(child.returncode, "\n".join(shown), err + "".join(damaged), {})
+
+
+def reading(query):
+    """What reads any run, sweep or dataset."""
+    return [
+        ("sql", command(["sql", "small", query, "--format", "csv"])),
+        ("report", command(["report", "small"], ("datasets/small/report.html",))),
+        ("verify", command(["verify", "small"])),
+        ("serve", serve),
+    ]
+
+
 def finished(program, root):
     world = World(program, "finished", root)
     (root / "lib.rhai").write_text("fn done() { `done` }\n")
@@ -159,23 +227,21 @@ def finished(program, root):
         'let run = open_run("loaded");\n' + NET + 'run.train(best, load_dataset("datasets/small"), #{ updates: 2, batch: 8 });\n'
     )
     world.commands = [
-        ("sql", ["sql", "small", HASHES, "--format", "csv"], None, ()),
-        ("report", ["report", "small"], None, ("datasets/small/report.html",)),
-        ("verify", ["verify", "small"], None, ()),
-        ("diff", ["diff", "small", "other"], None, ()),
-        ("replay", ["replay", "small", "1:3"], None, ()),
-        ("recompute", ["replay", "small", "0:0", "--recompute"], None, ()),
-        ("pgn", ["export", "pgn", "small", "--out", "out.pgn"], None, ("out.pgn",)),
-        ("tensors", ["export", "tensors", "small", "--encoding", "dc0-20", "--out", "out.safetensors"], None, ("out.safetensors",)),
-        ("onnx", ["export", "onnx", "datasets/small", "--out", "out.onnx"], None, ("out.onnx",)),
-        ("inspect", ["inspect", "datasets/small/networks/0001.safetensors"], None, ()),
-        ("inspect run", ["inspect", "datasets/small"], None, ()),
-        ("explain", ["explain", "startpos", "--net", "datasets/small", "--sims", "8"], None, ()),
-        ("uci", ["uci", "--net", "datasets/small", "--backend", "torch"], "setoption name BatchSize value 1\nposition startpos\ngo nodes 30\nwait\n", ()),
-        ("check", ["--check", *world.fixed()], None, ()),
-        ("fork", world.fixed("fork.rhai"), None, ()),
-        ("load", world.fixed("load.rhai"), None, ()),
-        ("resume", world.fixed(), None, ()),
+        *reading(HASHES),
+        ("diff", command(["diff", "small", "other"])),
+        ("replay", command(["replay", "small", "1:3"])),
+        ("recompute", command(["replay", "small", "0:0", "--recompute"])),
+        ("pgn", command(["export", "pgn", "small", "--out", "out.pgn"], ("out.pgn",))),
+        ("tensors", command(["export", "tensors", "small", "--encoding", "dc0-20", "--out", "out.safetensors"], ("out.safetensors",))),
+        ("onnx", command(["export", "onnx", "datasets/small", "--out", "out.onnx"], ("out.onnx",))),
+        ("inspect", command(["inspect", "datasets/small/networks/0001.safetensors"])),
+        ("inspect run", command(["inspect", "datasets/small"])),
+        ("explain", command(["explain", "startpos", "--net", "datasets/small", "--sims", "8"])),
+        ("uci", uci(["uci", "--net", "datasets/small", "--backend", "torch"])),
+        ("check", command(["--check", *world.fixed()])),
+        ("fork", command(world.fixed("fork.rhai"))),
+        ("load", command(world.fixed("load.rhai"))),
+        ("resume", command(world.fixed())),
     ]
     world.damaged = ["datasets/small"]
     return world
@@ -188,10 +254,8 @@ def interrupted(name):
         (root / "x.rhai").write_text(LINES + 'let run = open_run("small");\n' + NET + body + "\n")
         world.interrupt(world.fixed(), begin)
         world.commands = [
-            ("sql", ["sql", "small", HASHES, "--format", "csv"], None, ()),
-            ("report", ["report", "small"], None, ("datasets/small/report.html",)),
-            ("verify", ["verify", "small"], None, ()),
-            ("resume", world.fixed(), None, ()),
+            *reading(HASHES),
+            ("resume", command(world.fixed())),
         ]
         world.damaged = ["datasets/small"]
         return world
@@ -208,12 +272,10 @@ def swept(is_whole):
         else:
             world.interrupt(world.fixed(), "shard-00003")
         world.commands = [
-            ("sql", ["sql", "small", HASHES + " union all select 'trials', count(*), bit_xor(hash(x))::varchar from trials as x", "--format", "csv"], None, ()),
-            ("report", ["report", "small"], None, ("datasets/small/report.html",)),
-            ("verify", ["verify", "small"], None, ()),
-            ("optuna", ["export", "optuna", "datasets/small", "--out", "out.journal"], None, ("out.journal",)),
-            ("check", ["--check", *world.fixed()], None, ()),
-            ("resume", world.fixed(), None, ()),
+            *reading(HASHES + " union all select 'trials', count(*), bit_xor(hash(x))::varchar from trials as x"),
+            ("optuna", command(["export", "optuna", "datasets/small", "--out", "out.journal"], ("out.journal",))),
+            ("check", command(["--check", *world.fixed()])),
+            ("resume", command(world.fixed())),
         ]
         world.damaged = ["datasets/small"]
         return world
@@ -234,12 +296,10 @@ def imported(is_whole):
             'let run = open_run("loaded");\n' + NET + 'run.train(best, load_dataset("datasets/small"), #{ updates: 2, batch: 8 });\n'
         )
         world.commands = [
-            ("sql", ["sql", "small", HASHES, "--format", "csv"], None, ()),
-            ("report", ["report", "small"], None, ("datasets/small/report.html",)),
-            ("verify", ["verify", "small"], None, ()),
-            *([("pgn", ["export", "pgn", "small", "--out", "out.pgn"], None, ("out.pgn",))] if is_whole else []),
-            *([("load", world.fixed("load.rhai"), None, ())] if is_whole else []),
-            ("resume", args, None, ()),
+            *reading(HASHES),
+            *([("pgn", command(["export", "pgn", "small", "--out", "out.pgn"], ("out.pgn",)))] if is_whole else []),
+            *([("load", command(world.fixed("load.rhai")))] if is_whole else []),
+            ("resume", command(args)),
         ]
         world.damaged = ["datasets/small"]
         return world
@@ -352,13 +412,9 @@ class Trial:
         shutil.copytree(self.world.root, self.folder)
         return self.folder
 
-    def ask(self, command):
-        name, args, text, made = command
+    def ask(self, name, ask):
         before = digests(self.folder / "datasets" / WRITTEN[name], TIMED) if name in WRITTEN else {}
-        if name == "uci":
-            ended = uci(self.world, self.folder, args)
-        else:
-            ended = self.world.run(self.folder, args, text, made)
+        ended = ask(self.world, self.folder)
         results = {}
         if name in WRITTEN:
             results = digests(self.folder / "datasets" / WRITTEN[name], TIMED)
@@ -368,30 +424,12 @@ class Trial:
         return ended, results
 
     def baseline(self):
-        for command in self.world.commands:
+        for name, ask in self.world.commands:
             self.copy()
-            ended, results = self.ask(command)
+            ended, results = self.ask(name, ask)
             if ended.code != 0:
-                sys.exit(f"{self.world.name}: {command[0]} of the whole world: {ended.code}\n{ended.out}{ended.err}")
-            self.whole[command[0]] = (ended, results)
-
-
-def uci(world, root, args):
-    try:
-        child = subprocess.Popen([world.program, *args], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        child.stdin.write("setoption name BatchSize value 1\nposition startpos\ngo nodes 30\n")
-        child.stdin.flush()
-        said = []
-        for line in child.stdout:
-            said.append(line)
-            if line.startswith("bestmove"):
-                break
-        _, err = child.communicate("quit\n", timeout=PATIENCE)
-        kept = [re.sub(r"(time|nps) \d+", "", line) for line in said]
-        return Ended(child.returncode, "".join(kept), err, {})
-    except BrokenPipeError:
-        _, err = child.communicate(timeout=PATIENCE)
-        return Ended(child.returncode, "", err, {})
+                sys.exit(f"{self.world.name}: {name} of the whole world: {ended.code}\n{ended.out}{ended.err}")
+            self.whole[name] = (ended, results)
 
 
 # A kill can leave each of these: work that is done again, and tables that are written again.
@@ -431,25 +469,25 @@ def main():
         kind, what = found
         counts[f"{trial.world.name} {what.split()[0]}"] += 1
         judged = []
-        for command in trial.world.commands:
-            whole, results = trial.whole[command[0]]
-            ended, now = trial.ask(command)
+        for name, ask in trial.world.commands:
+            whole, results = trial.whole[name]
+            ended, now = trial.ask(name, ask)
             new = lines_of(ended.err, root) - lines_of(whole.err, trial.folder)
             is_noticed = ended.code != 0 or any(SPEAKS.search(line) for line in new)
             differing = sorted(path for path in ended.written | whole.written if now.get(path) != results.get(path))
             is_same = shown(ended, root) == shown(whole, trial.folder) and not differing
             if ended.code == "hangs" or (isinstance(ended.code, int) and (ended.code < 0 or ended.code > 100 and ended.code != 130)) or "panicked" in ended.err:
-                wrong.append(f"{trial.world.name}: {what}: {command[0]} crashes: {ended.code}: {ended.err[-600:]}")
+                wrong.append(f"{trial.world.name}: {what}: {name} crashes: {ended.code}: {ended.err[-600:]}")
             # A plan that does a step again has noticed what is missing.
-            elif not is_noticed and not is_same and command[0] != "check":
+            elif not is_noticed and not is_same and name != "check":
                 said = sorted(lines_of(ended.out, root) ^ lines_of(whole.out, root))[:6]
-                wrong.append(f"{trial.world.name}: {what}: {command[0]} is silent: {differing[:6]} {said}")
-            elif is_noticed and ended.code == 0 and command[0] == "resume" and not is_same:
+                wrong.append(f"{trial.world.name}: {what}: {name} is silent: {differing[:6]} {said}")
+            elif is_noticed and ended.code == 0 and name == "resume" and not is_same:
                 judged.append(f"resume speaks and differs: {differing[:6]}")
             is_left = LEFT_BY_KILLS.search(what) or (FIRST_COSTS.search(what) and trial.world.name != "finished")
-            if command[0] == "verify" and ended.code == 0 and not is_left:
+            if name == "verify" and ended.code == 0 and not is_left:
                 wrong.append(f"{trial.world.name}: {what}: verify finds nothing")
-            judged.append(f"{command[0]}:{ended.code}{'' if is_same else '*'}")
+            judged.append(f"{name}:{ended.code}{'' if is_same else '*'}")
         print(f"{done} {trial.world.name} [{kind}] {what}: {' '.join(judged)}", flush=True)
         for line in wrong[len(wrong) - sum(what in entry for entry in wrong[-12:]) :] if wrong and what in wrong[-1] else []:
             print("   WRONG", line, flush=True)
