@@ -57,7 +57,8 @@ enum StartError {
 impl Fault for StartError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Settings(_) | Self::Position(_) | Self::Over { .. } | Self::Keep(_) => Exit::BadInput,
+            Self::Settings(cause) => cause.exit(),
+            Self::Position(_) | Self::Over { .. } | Self::Keep(_) => Exit::BadInput,
             Self::Engine(_) | Self::Listen(_) => Exit::Failed,
         }
     }

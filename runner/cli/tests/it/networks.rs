@@ -109,6 +109,20 @@ fn inspect_shows_a_stored_net_and_rejects_a_damaged_one() {
 }
 
 #[test]
+fn every_command_that_plays_ends_with_3_if_its_net_is_damaged() {
+    let experiment = Experiment::new("open_run(\"small\").network(#{ tower: #{ blocks: 1, filters: 8 } });");
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let net = experiment.first_in("networks/0000.safetensors");
+    std::fs::write(&net, "no net").expect("writes");
+    let net = net.to_str().expect("text");
+    for command in [&["uci"][..], &["play"], &["analysis"], &["explain", "startpos"]] {
+        let words = [command, &["--net", net]].concat();
+        let ended: Ended = experiment.start(&words).wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(3), "{words:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn a_net_too_large_for_memory_is_refused_with_the_figures() {
     // 309 GB of weights.
     let experiment = Experiment::new(

@@ -204,7 +204,11 @@ impl fmt::Display for SettingsNote {
 
 impl Fault for SettingsError {
     fn exit(&self) -> Exit {
-        Exit::BadInput
+        match self {
+            Self::Net(cause) => cause.exit(),
+            Self::Shipped(_) => Exit::Storage,
+            _ => Exit::BadInput,
+        }
     }
 }
 
