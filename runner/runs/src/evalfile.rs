@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::{env, fs};
 
 use dc0_core::durable;
@@ -101,15 +100,8 @@ pub fn write_engine(evalfile: &Path, out: &Path) -> Result<(), EvalFileError> {
 
 /// The net that this program carries, if it carries one.
 pub(super) fn carried() -> Result<Option<LoadedCheckpoint>, EvalFileError> {
-    static FOUND: OnceLock<Option<Carried>> = OnceLock::new();
     let program = own_program()?;
-    let found = if let Some(found) = FOUND.get() {
-        found
-    } else {
-        let found = at_end(&program)?;
-        FOUND.get_or_init(|| found)
-    };
-    found.as_ref().map(|found| found.net(&program)).transpose()
+    at_end(&program)?.map(|found| found.net(&program)).transpose()
 }
 
 fn own_program() -> Result<PathBuf, EvalFileError> {

@@ -1,7 +1,7 @@
 //! Nets named on a command line: a weights file, or a generation of a run.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
 use thiserror::Error;
@@ -84,8 +84,8 @@ impl Fault for NetError {
 pub struct Named {
     /// The weights file.
     pub file: PathBuf,
-    /// The net.
-    pub net: Checkpoint,
+    /// The net, shared by all that play with it.
+    pub net: Arc<Checkpoint>,
     /// blake3 of the weights file.
     pub digest: String,
 }
@@ -101,18 +101,23 @@ pub fn shipped_residual() -> Result<Named, CheckpointError> {
     built_in("az_small", manifest, weights)
 }
 
-/// The net in the program that plays where none is named: the evalfile that the program carries, or else `az_nnue`.
+/// The net in the program that plays where none is named: the evalfile that the program carries, or else `az_nnue`. It is read once, since
+/// every game of the live view asks for it.
 pub fn shipped() -> Result<Named, NetError> {
-    Ok(match evalfile::carried()? {
+    static READ: OnceLock<Named> = OnceLock::new();
+    if let Some(net) = READ.get() {
+        return Ok(net.clone());
+    }
+    let net = match evalfile::carried()? {
         Some(LoadedCheckpoint { checkpoint, digest }) => {
-            Named { file: PathBuf::from("the evalfile in the program"), net: checkpoint, digest }
+            Named { file: PathBuf::from("the evalfile in the program"), net: Arc::new(checkpoint), digest }
         }
         None => shipped_nnue()?.clone(),
-    })
+    };
+    Ok(READ.get_or_init(|| net).clone())
 }
 
-/// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`. It is read once, since every
-/// game of the live view asks for it.
+/// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`. It is read once.
 pub fn shipped_nnue() -> Result<&'static Named, CheckpointError> {
     static READ: OnceLock<Named> = OnceLock::new();
     if let Some(net) = READ.get() {
@@ -128,7 +133,7 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
     let file = PathBuf::from(format!("datasets/networks/{name}.safetensors"));
     let loaded = Checkpoint::from_bytes(&file, manifest, weights)?;
     let file = PathBuf::from(format!("{name}, in the program"));
-    Ok(Named { file, net: loaded.checkpoint, digest: loaded.digest })
+    Ok(Named { file, net: Arc::new(loaded.checkpoint), digest: loaded.digest })
 }
 
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped:az_small` or `shipped:az_nnue` names;
@@ -141,7 +146,11 @@ pub fn named(name: &str) -> Result<Named, NetError> {
     }
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {
         let loaded = Checkpoint::load(Path::new(name))?;
-        return Ok(Named { file: PathBuf::from(name), net: loaded.checkpoint, digest: loaded.digest });
+        return Ok(Named {
+            file: PathBuf::from(name),
+            net: Arc::new(loaded.checkpoint),
+            digest: loaded.digest,
+        });
     }
     let (run, requested) = match name.rsplit_once(':') {
         Some((run, generation)) => (run, Some(generation)),
@@ -155,7 +164,7 @@ pub fn named(name: &str) -> Result<Named, NetError> {
     if digest != generation.blake3 {
         return Err(NetError::Digest { file, expected: generation.blake3.clone(), found: digest });
     }
-    Ok(Named { file, net: checkpoint, digest })
+    Ok(Named { file, net: Arc::new(checkpoint), digest })
 }
 
 /// The folder of a run: its path, or its name in `datasets`.

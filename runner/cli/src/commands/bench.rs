@@ -15,7 +15,6 @@ use std::time::Duration;
 use dc0_core::alphabeta::{MakeStaticEvaluator, NnueEvaluation, PieceSquares, SelectivityParams};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
-use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::fake::{Hashed, Uniform};
 use dc0_core::network::nnue::{NnueError, NnueEvaluator, NnueNet};
 use dc0_core::network::torch::TorchError;
@@ -141,8 +140,8 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
 /// Measures the alpha-beta search: the nodes are its signature.
 fn alphabeta(args: &BenchAlphaBetaArgs, console: &Console) -> Result<(), BenchError> {
     let net = args.net.as_deref().map(|net| -> Result<_, BenchError> {
-        let Checkpoint { spec, weights, .. } = named(net)?.net;
-        Ok(Arc::new(NnueNet::new(&spec, &weights)?))
+        let net = named(net)?.net;
+        Ok(Arc::new(NnueNet::new(&net.spec, &net.weights)?))
     });
     let net = net.transpose()?;
     let make: &MakeStaticEvaluator<'_> = match &net {

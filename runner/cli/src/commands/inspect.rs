@@ -3,6 +3,7 @@
 mod onnx;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::{Graph, Layer, Shape};
@@ -77,7 +78,7 @@ fn shown(args: &InspectArgs) -> Result<String, InspectError> {
     Ok(if args.json { json(&net, &inspection) } else { table(&net.spec, &inspection).join("\n") })
 }
 
-fn inspect(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
+fn inspect(args: &InspectArgs) -> Result<(Arc<Checkpoint>, Inspection), InspectError> {
     let net = named(&args.net)?.net;
     let params = InspectParams { positions: args.positions, layers: true };
     let inspection = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;

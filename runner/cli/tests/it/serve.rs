@@ -152,7 +152,7 @@ fn a_thousand_concurrent_requests_need_few_threads_and_little_memory() {
     assert!(most_threads <= threads + 128 + 8 * 2 + 1, "{most_threads} threads, {threads} before");
     let grown = status("VmRSS:").saturating_sub(before);
     // Each of eight games has the net in floats and in integers, 7 MiB.
-    assert!(grown < 96 * 1024, "{grown} KiB more than {before}");
+    assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! From the command line to a study: the position, the net and the search.
 
+use std::sync::Arc;
+
 use dc0_core::board::Game;
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -47,7 +49,7 @@ fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
     Ok(read("explain", &given)?)
 }
 
-fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
+fn net(name: Option<&str>) -> Result<(Arc<Checkpoint>, String), ExplainError> {
     if let Some(name) = name {
         return Ok((named(name)?.net, name.to_owned()));
     }

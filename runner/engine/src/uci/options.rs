@@ -315,7 +315,7 @@ impl Settings {
         Ok(Self {
             mode: SearchMode::Dc0,
             net_fit: ScoreFit::of_net(&net)?,
-            net: Arc::new(net),
+            net,
             evaluators,
             search: tuned::search(),
             selectivity: SelectivityParams::default(),
@@ -434,12 +434,12 @@ impl Settings {
                 let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
                 self.net_fit = ScoreFit::of_net(&net)?;
                 // The same net keeps its threads and the tree.
-                if *self.net != net {
+                if self.net != net {
                     if is_nnue(&net) != is_nnue(&self.net) {
                         self.evaluators =
                             evaluators(self.backend, &self.device, &net, self.onnxruntime.as_deref())?;
                     }
-                    self.net = Arc::new(net);
+                    self.net = net;
                 }
             }
             "DC0Simulations" => self.search.simulations = number() as u32,

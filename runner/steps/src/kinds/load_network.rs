@@ -1,5 +1,7 @@
 //! The step that takes a stored net into the run.
 
+use std::sync::Arc;
+
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::parameter_count;
@@ -26,7 +28,7 @@ params! {
 
 /// The stored net.
 pub(crate) struct LoadNetwork {
-    net: Checkpoint,
+    net: Arc<Checkpoint>,
     /// blake3 of its weights' file.
     digest: String,
 }
@@ -60,7 +62,7 @@ impl Step for LoadNetwork {
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let loaded = past.weights(manifest)?;
-        Ok(Self { net: loaded.checkpoint, digest: loaded.digest })
+        Ok(Self { net: Arc::new(loaded.checkpoint), digest: loaded.digest })
     }
 
     fn inputs(&self, _: &LoadNetworkParams) -> Result<Vec<Input>, StepError> {
