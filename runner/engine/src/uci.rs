@@ -1,7 +1,7 @@
 //! `dc0-run uci`: the engine that chess programs talk to (the Universal Chess Interface).
 //!
 //! Three kinds of threads: the session reads lines and never waits for a search; the thinker runs one search after another;
-//! workers evaluate, each with a copy of the net. With `SearchMode alphabeta` the thinker searches by itself, without workers. docs/guides/uci.md says what users see.
+//! workers evaluate, each with a copy of the net. With `SearchMode alphabeta` or `material` the thinker searches by itself, without workers. docs/guides/uci.md says what users see.
 
 mod alphabeta;
 mod args;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::alphabeta::{
-    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, MakeStaticEvaluator, NnueEvaluation, Score,
-    SelectivityParams, bench, nnue_draw, nnue_value,
+    AlphaBeta, AlphaBetaParams, Control, Found, Limits, Line, MakeStaticEvaluator, NnueEvaluation,
+    PieceSquares, Score, SelectivityParams, bench, nnue_draw, nnue_value,
 };
 use dc0_core::board::{Game, Move, Side, Tablebase, TablebaseError};
 use dc0_core::network::checkpoint::Checkpoint;
@@ -14,7 +14,7 @@ use dc0_core::network::{ValueHead, Wdl};
 use dc0_process::clock::Stopwatch;
 use dc0_runs::net::shipped_nnue;
 
-use super::options::Settings;
+use super::options::{SearchMode, Settings};
 use super::output::Output;
 use super::parse::Go;
 use super::signal::Signal;
@@ -40,35 +40,21 @@ struct Ready {
     searcher: AlphaBeta,
     params: AlphaBetaParams,
     tablebases: Option<Tablebase>,
+    mode: SearchMode,
     /// What `DC0Model` names.
     model: Arc<Checkpoint>,
-    net: Values,
+    evaluation: Evaluation,
 }
 
-/// The net that is asked for values.
-struct Values {
-    net: Arc<NnueNet>,
-    /// Whether its values distinguish draws from losses and wins.
-    knows_draws: bool,
-}
-
-/// That of `DC0Model`, or the one in the program if that is of another kind.
-fn values(model: &Checkpoint, output: &Output) -> Values {
-    let (net, kind) = match NnueNet::new(&model.spec, &model.weights) {
-        Ok(net) => {
-            output.info("SearchMode alphabeta evaluates with the value of DC0Model's net, on the CPU");
-            (net, model.spec.value_head.kind)
-        }
-        Err(cause) => {
-            output.info(&format!(
-                "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
-                 {cause}"
-            ));
-            let Checkpoint { spec, weights, .. } = &*shipped_nnue().expect("a test loads it").net;
-            (NnueNet::new(spec, weights).expect("it is an nnue"), spec.value_head.kind)
-        }
-    };
-    Values { net: Arc::new(net), knows_draws: kind == ValueHead::Wdl }
+/// What evaluates positions.
+enum Evaluation {
+    Net {
+        net: Arc<NnueNet>,
+        /// Whether its values distinguish draws from losses and wins.
+        knows_draws: bool,
+    },
+    /// Material and piece squares.
+    Material,
 }
 
 /// Win, draw and loss of lines, by a net.
@@ -118,6 +104,7 @@ impl Second {
         };
         let is_same = |ready: &Ready| {
             ready.params == params
+                && ready.mode == settings.mode
                 && ready.tablebases == settings.tablebases
                 && Arc::ptr_eq(&ready.model, &settings.net)
         };
@@ -126,25 +113,29 @@ impl Second {
         }
         self.ready = None;
         let tablebases = settings.tablebases.clone();
-        let net = values(&settings.net, output);
-        let searcher = AlphaBeta::new(&params, tablebases.clone(), &*net.evaluation());
+        let mode = settings.mode;
+        let evaluation = match mode {
+            SearchMode::Material => Evaluation::Material,
+            SearchMode::AlphaBeta | SearchMode::Dc0 => Evaluation::of_net(&settings.net, output),
+        };
+        let searcher = AlphaBeta::new(&params, tablebases.clone(), &*evaluation.evaluators());
         let model = Arc::clone(&settings.net);
-        self.ready = Some(Ready { searcher, params, tablebases, model, net });
+        self.ready = Some(Ready { searcher, params, tablebases, mode, model, evaluation });
     }
 
     /// The evaluation of a position after [`set_up`](Self::set_up), for people.
     pub(super) fn evaluation(&self, game: &Game) -> Option<String> {
-        let mut evaluator = self.ready.as_ref()?.net.evaluation()();
+        let mut evaluator = self.ready.as_ref()?.evaluation.evaluators()();
         evaluator.reset(game.position());
         let score = score_text(evaluator.evaluate(game.position()).into(), None);
         Some(format!("{} {score} for the side to move, in pawns", evaluator.name()))
     }
 
-    /// The nodes of the signature with the net that plays, after [`set_up`](Self::set_up), and nodes per second, in the form that match
+    /// The nodes of the signature with the evaluation that plays, after [`set_up`](Self::set_up), and nodes per second, in the form that match
     /// servers read.
     pub(super) fn bench(&self) -> Option<Result<String, TablebaseError>> {
-        let Ready { params, net, .. } = self.ready.as_ref()?;
-        Some(alphabeta_bench(bench::DEPTH, &params.selectivity, &*net.evaluation()))
+        let Ready { params, evaluation, .. } = self.ready.as_ref()?;
+        Some(alphabeta_bench(bench::DEPTH, &params.selectivity, &*evaluation.evaluators()))
     }
 
     /// Forgets what earlier searches found.
@@ -170,16 +161,8 @@ impl Second {
     ) -> Result<Option<(Move, Option<Move>)>, TablebaseError> {
         let side = game.position().side_to_move();
         let last_value = self.last_value.filter(|(last, _)| *last == side).map(|(_, value)| value);
-        let Some(Ready { searcher, net, .. }) = &mut self.ready else { return Ok(None) };
-        let chances = (task.settings.shows_wdl && net.knows_draws).then(|| Chances {
-            line: NnueLine::new(Arc::clone(&net.net)),
-            fit: task.settings.alphabeta_fit(),
-        });
-        if task.settings.shows_wdl && !net.knows_draws {
-            output.info(
-                "UCI_ShowWDL has no effect: the net's value head is scalar and gives no draw probability",
-            );
-        }
+        let Some(Ready { searcher, evaluation, .. }) = &mut self.ready else { return Ok(None) };
+        let chances = if task.settings.shows_wdl { evaluation.chances(task.settings, output) } else { None };
         let limits = limits(task);
         let choices = if task.only.is_empty() { game.position().legal_move_count() } else { task.only.len() };
         let mut watcher = Watcher {
@@ -326,11 +309,48 @@ fn info(
     (1..).zip(&found.lines).map(line).collect()
 }
 
-impl Values {
-    /// Makes evaluations by the net.
-    fn evaluation(&self) -> Box<MakeStaticEvaluator<'static>> {
-        let net = Arc::clone(&self.net);
-        Box::new(move || Box::new(NnueEvaluation::new(Arc::clone(&net))))
+impl Evaluation {
+    /// That of `DC0Model`, or the one in the program if that is of another kind.
+    fn of_net(model: &Checkpoint, output: &Output) -> Self {
+        let (net, kind) = match NnueNet::new(&model.spec, &model.weights) {
+            Ok(net) => {
+                output.info("SearchMode alphabeta evaluates with the value of DC0Model's net, on the CPU");
+                (net, model.spec.value_head.kind)
+            }
+            Err(cause) => {
+                output.info(&format!(
+                    "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
+                     {cause}"
+                ));
+                let Checkpoint { spec, weights, .. } = &*shipped_nnue().expect("a test loads it").net;
+                (NnueNet::new(spec, weights).expect("it is an nnue"), spec.value_head.kind)
+            }
+        };
+        Self::Net { net: Arc::new(net), knows_draws: kind == ValueHead::Wdl }
+    }
+
+    /// Makes evaluators for the threads of a search.
+    fn evaluators(&self) -> Box<MakeStaticEvaluator<'static>> {
+        match self {
+            Self::Net { net, .. } => {
+                let net = Arc::clone(net);
+                Box::new(move || Box::new(NnueEvaluation::new(Arc::clone(&net))))
+            }
+            Self::Material => Box::new(|| Box::<PieceSquares>::default()),
+        }
+    }
+
+    /// What shows the chances of lines, if anything can.
+    fn chances(&self, settings: &Settings, output: &Output) -> Option<Chances> {
+        let cause = match self {
+            Self::Net { net, knows_draws: true } => {
+                return Some(Chances { line: NnueLine::new(Arc::clone(net)), fit: settings.alphabeta_fit() });
+            }
+            Self::Net { .. } => "the net's value head is scalar and gives no draw probability",
+            Self::Material => "material gives no draw probability",
+        };
+        output.info(&format!("UCI_ShowWDL has no effect: {cause}"));
+        None
     }
 }
 

@@ -49,8 +49,10 @@ param_enum! {
     pub enum SearchMode {
         /// The tree search of dc0 with a net.
         Dc0 = "dc0",
-        /// Alpha-beta, which needs no net.
+        /// Alpha-beta with the value of an `nnue`.
         AlphaBeta = "alphabeta",
+        /// Alpha-beta by material and piece squares, without a net.
+        Material = "material",
     }
 }
 
@@ -71,11 +73,19 @@ const OF_TREE_SEARCH: [&str; 9] = [
 const FOR_ANY_NET: [&str; 2] = ["Backend", "Device"];
 
 impl SearchMode {
+    /// Whether the second searcher, alpha-beta, looks for the move.
+    pub(super) fn is_alphabeta(self) -> bool {
+        self != Self::Dc0
+    }
+
     /// Whether an option changes anything in this mode.
     fn uses(self, option: &str) -> bool {
         match self {
             Self::Dc0 => !option.starts_with("alphabeta."),
             Self::AlphaBeta => !option.starts_with("search.") && !OF_TREE_SEARCH.contains(&option),
+            Self::Material => {
+                Self::AlphaBeta.uses(option) && !option.starts_with("score.") && option != MODEL
+            }
         }
     }
 }
@@ -112,7 +122,7 @@ pub enum SettingsError {
         switch: String,
     },
     /// An option that the chosen search does not use, on a command line.
-    #[error("option {option} has no effect in SearchMode {}; leave it out, or choose the other SearchMode", mode.name())]
+    #[error("option {option} has no effect in SearchMode {}; leave it out, or choose another SearchMode", mode.name())]
     Unused {
         /// The option.
         option: String,
@@ -414,7 +424,7 @@ impl Settings {
         self.changed.iter().filter(is_unused)
     }
 
-    /// Fails if an option has no effect, because its group is off, or because the other mode uses it.
+    /// Fails if an option has no effect, because its group is off, or because only another mode uses it.
     pub(super) fn check_effects(&self) -> Result<(), SettingsError> {
         if let Some((option, switch)) = self.kept.without_effect(&self.search).into_iter().next() {
             return Err(SettingsError::WithoutEffect { option, switch });

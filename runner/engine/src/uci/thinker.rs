@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::inspect;
 use super::move_stats::move_stats;
 use super::notation::Notation;
-use super::options::{SearchMode, Settings};
+use super::options::Settings;
 use super::output::Output;
 use super::parse::Go;
 use super::report::visits_of;
@@ -53,7 +53,7 @@ pub(super) struct Thinker {
     /// Searches that have not reported their move yet.
     running: Arc<AtomicUsize>,
     engine: Engine,
-    /// The searcher of `SearchMode alphabeta`.
+    /// The searcher of `SearchMode alphabeta` and `material`.
     second: Second,
     /// The value at the engine's last move, and the side it played.
     last_value: Option<(Side, f64)>,
@@ -101,7 +101,7 @@ impl Thinker {
 
     /// Starts the evaluating threads, on the CPU if the device fails; reports errors.
     fn make_ready(&mut self, settings: &Settings) {
-        if settings.mode == SearchMode::AlphaBeta {
+        if settings.mode.is_alphabeta() {
             self.second.set_up(settings, &self.output);
             return;
         }
@@ -120,7 +120,7 @@ impl Thinker {
             self.output.line("no legal move: the game is over");
             return;
         }
-        if settings.mode == SearchMode::AlphaBeta {
+        if settings.mode.is_alphabeta() {
             self.second.set_up(settings, &self.output);
             if let Some(line) = self.second.evaluation(&game) {
                 self.output.line(&line);
@@ -133,7 +133,7 @@ impl Thinker {
     }
 
     fn bench(&mut self, settings: &Settings) {
-        if settings.mode == SearchMode::AlphaBeta {
+        if settings.mode.is_alphabeta() {
             self.second.set_up(settings, &self.output);
             if let Some(measured) = self.second.bench() {
                 self.answer(measured.map_err(EvaluatorError::from));
@@ -211,7 +211,7 @@ impl Thinker {
         let allowed = if only.is_empty() { &legal } else { &only };
         let fallback = game.position().mate_in_one(allowed).or(allowed.first().copied());
         self.make_ready(&order.settings);
-        if order.settings.mode == SearchMode::AlphaBeta {
+        if order.settings.mode.is_alphabeta() {
             return self.think_second(game, order, only).unwrap_or((fallback, None));
         }
         let is_restricted = !only.is_empty();

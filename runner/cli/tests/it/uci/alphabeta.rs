@@ -1,4 +1,4 @@
-//! `SearchMode alphabeta`: the second searcher, as a chess program sees it.
+//! `SearchMode alphabeta` and `material`: the second searcher, as a chess program sees it.
 
 use std::process::Command;
 use std::time::Duration;
@@ -31,6 +31,32 @@ fn the_mode_is_switched_and_back() {
     engine.send("setoption name DC0Model value\nsetoption name SearchMode value dc0");
     let lines = engine.search("startpos", "go nodes 50");
     assert_eq!(last_number(&lines, "nodes"), 50);
+}
+
+#[test]
+fn material_plays_without_the_net_and_gives_no_chances() {
+    let mut engine = Engine::ready(&["--option", "SearchMode=material", "--option", "UCI_ShowWDL=true"]);
+    // A queen more, and nothing else to see.
+    let eval = engine.ask("position fen 7k/8/8/8/8/8/8/KQ6 w - - 0 1\neval", "for the side to move");
+    assert!(eval.last().expect("a line").starts_with("material +8.9"), "{eval:?}");
+    let lines = engine.search("startpos", "go depth 6");
+    assert_eq!(last_number(&lines, "depth"), 6);
+    assert!(lines.iter().all(|line| !line.contains(" wdl ")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("UCI_ShowWDL has no effect: material gives no")),
+        "{lines:?}"
+    );
+    engine.send("setoption name DC0Model value shipped:az_small");
+    let ready = engine.ask("isready", "readyok");
+    let note = "info string DC0Model has no effect in SearchMode material";
+    assert!(ready.iter().any(|line| line == note), "{ready:?}");
+    // The evaluation changes with the mode.
+    let by_material = engine.ask("bench", "nps").pop().expect("a line");
+    engine.send("setoption name DC0Model value\nsetoption name SearchMode value alphabeta");
+    assert_ne!(
+        engine.ask("bench", "nps").pop().expect("a line").split(' ').next(),
+        by_material.split(' ').next()
+    );
 }
 
 #[test]

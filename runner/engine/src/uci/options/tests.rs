@@ -25,7 +25,7 @@ fn refused(settings: &mut Settings, name: &str, value: &str) -> String {
 fn options_are_listed_with_their_ranges() {
     let lines = option_lines();
     for expected in [
-        "option name SearchMode type combo default dc0 var dc0 var alphabeta",
+        "option name SearchMode type combo default dc0 var dc0 var alphabeta var material",
         "option name alphabeta.null_move type check default true",
         "option name DC0Model type string default <empty>",
         "option name DC0Simulations type spin default 800 min 1 max 10000000",
@@ -198,7 +198,7 @@ fn bad_values_are_rejected_with_the_range() {
     assert!(refused(settings, "MultiPV", "99999999999999999999").contains("1..=218"));
     assert!(refused(settings, "DC0Cpuct", "nan").contains("a number in 0..=100"));
     assert!(refused(settings, "UCI_ShowWDL", "yes").contains("true or false"));
-    assert!(refused(settings, "SearchMode", "minimax").contains("one of dc0, alphabeta"));
+    assert!(refused(settings, "SearchMode", "minimax").contains("one of dc0, alphabeta, material"));
     assert!(refused(settings, "search.draw_score", "7").contains("must lie in -1.0..=1.0, got 7"));
     assert!(refused(settings, "search.draw_score", "").contains("expected a number"));
     assert!(refused(settings, "Hash", "70000").contains("0..=65536"));
