@@ -79,12 +79,13 @@ def change(client, uri, version, changed, text):
 
 
 async def open_experiments(client):
-    """Opens every shipped script; none has a problem."""
+    """Opens every shipped script; none has a problem. An engine from outside need not be installed."""
     scripts = sorted(EXPERIMENTS.rglob("*.rhai"))
     for script in scripts:
         uri = script.as_uri()
         open_text(client, uri, script.read_text(encoding="utf-8"))
         found = await client.checked(uri, 1)
+        found = [one for one in found if not one.message.startswith("there is no program ")]
         expect(f"{script.name}: {found}", not found)
         client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
     return len(scripts)

