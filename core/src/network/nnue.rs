@@ -21,6 +21,7 @@ mod instructions;
 mod line;
 mod net;
 mod pieces;
+mod shared;
 
 pub use evaluator::NnueEvaluator;
 pub use instructions::Instructions;

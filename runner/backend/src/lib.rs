@@ -5,7 +5,6 @@ pub mod onnxruntime;
 
 use std::fmt::Display;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dc0_core::alphabeta::QuiescentNnue;
@@ -216,8 +215,7 @@ impl Evaluators {
     /// in integers by dc0 itself, whatever the backend.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
         if net.spec.tower.kind == Tower::Nnue {
-            let integers = NnueNet::new(&net.spec, &net.weights);
-            return boxed(integers.map(|net| QuiescentNnue::new(Arc::new(net))));
+            return boxed(NnueNet::shared(&net.spec, &net.weights).map(QuiescentNnue::new));
         }
         match &self.engine {
             Engine::Torch { precision, .. } => self.make_with_precision(net, *precision),

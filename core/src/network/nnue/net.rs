@@ -53,7 +53,7 @@ pub enum NnueError {
     },
 }
 
-/// An `nnue` in integers, shared by the evaluators of all lanes.
+/// An `nnue` in integers.
 #[derive(Debug, Clone)]
 pub struct NnueNet {
     pub(super) encoding: Encoding,

@@ -141,7 +141,7 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
 fn alphabeta(args: &BenchAlphaBetaArgs, console: &Console) -> Result<(), BenchError> {
     let net = args.net.as_deref().map(|net| -> Result<_, BenchError> {
         let net = named(net)?.net;
-        Ok(Arc::new(NnueNet::new(&net.spec, &net.weights)?))
+        Ok(NnueNet::shared(&net.spec, &net.weights)?)
     });
     let net = net.transpose()?;
     let make: &MakeStaticEvaluator<'_> = match &net {

@@ -312,7 +312,7 @@ fn info(
 impl Evaluation {
     /// That of `DC0Model`, or the one in the program if that is of another kind.
     fn of_net(model: &Checkpoint, output: &Output) -> Self {
-        let (net, kind) = match NnueNet::new(&model.spec, &model.weights) {
+        let (net, kind) = match NnueNet::shared(&model.spec, &model.weights) {
             Ok(net) => {
                 output.info("SearchMode alphabeta evaluates with the value of DC0Model's net, on the CPU");
                 (net, model.spec.value_head.kind)
@@ -323,10 +323,10 @@ impl Evaluation {
                      {cause}"
                 ));
                 let Checkpoint { spec, weights, .. } = &*shipped_nnue().expect("a test loads it").net;
-                (NnueNet::new(spec, weights).expect("it is an nnue"), spec.value_head.kind)
+                (NnueNet::shared(spec, weights).expect("it is an nnue"), spec.value_head.kind)
             }
         };
-        Self::Net { net: Arc::new(net), knows_draws: kind == ValueHead::Wdl }
+        Self::Net { net, knows_draws: kind == ValueHead::Wdl }
     }
 
     /// Makes evaluators for the threads of a search.

@@ -488,7 +488,7 @@ impl MatchSetup<'_> {
         let mut nnues = [None, None];
         for (number, own) in [&params.first, &params.second].into_iter().enumerate() {
             if let (MatchPlayer::Network { net, .. }, Some(_)) = (players[number], &own.alphabeta) {
-                nnues[number] = Some(Arc::new(NnueNet::new(&net.spec, &net.weights)?));
+                nnues[number] = Some(NnueNet::shared(&net.spec, &net.weights)?);
             }
         }
         let start = |player: usize| {

@@ -334,7 +334,7 @@ pub fn play(
     match &job.params.search {
         SelfPlaySearch::Tree(_) => selfplay::play(job, shards, lanes, keep, observer)?,
         SelfPlaySearch::AlphaBeta(_) => {
-            let net = Arc::new(NnueNet::new(&net.spec, &net.weights)?);
+            let net = NnueNet::shared(&net.spec, &net.weights)?;
             let SelfPlayJob { params, seed, network, tables, openings, .. } = *job;
             let job = AlphaBetaJob { params, seed, network, net: &net, tables, openings };
             selfplay::play_alphabeta(&job, shards, lanes, keep, observer)?;
