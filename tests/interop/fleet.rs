@@ -247,6 +247,17 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
     assert!(!format!("{log}{}", coordinator.printed()).contains(TOKEN));
 }
 
+#[test]
+fn a_broker_that_starts_a_moment_later_is_waited_for() {
+    let mut broker = Broker::start();
+    broker.kill();
+    let mut command = Command::new(PROGRAM);
+    let mut fleet = Process::start(command.args(["fleet", &broker.url()]), broker.path("fleet.log"));
+    sleep(Duration::from_millis(700));
+    broker.run();
+    assert_eq!(fleet.end(), Some(0), "{}", fleet.printed());
+}
+
 /// The shipped scripts, with few generations and few games.
 const SHIPPED: [(&str, &[&str]); 2] = [
     ("smoke", &[]),

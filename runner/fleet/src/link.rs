@@ -6,14 +6,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectError, ConnectErrorKind, Event};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::fault::chain;
 use thiserror::Error;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::address::Address;
 use crate::error::BrokerError;
@@ -23,6 +23,10 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest that a file may travel. Chosen: 8 GB at 100 Mbit/s.
 const TRANSFER_LIMIT: Duration = Duration::from_mins(15);
+
+/// The pauses before further attempts at the first connection, which may meet a broker that starts just now, or a network that breaks:
+/// five seconds in all. Chosen.
+const FIRST_PAUSES_MS: [u64; 5] = [200, 400, 800, 1600, 2000];
 
 /// The longest pause between two attempts to connect again.
 const MOST_DELAY: Duration = Duration::from_secs(2);
@@ -115,7 +119,7 @@ impl Link {
                 ready(())
             });
         let server = address.to_string();
-        let connecting = async move { timeout(REQUEST_LIMIT, options.connect(server)).await };
+        let connecting = async move { timeout(REQUEST_LIMIT, connected(options, server)).await };
         let cause = |cause: String| BrokerError::Connect { address: address.to_string(), cause };
         let client = match wait_on(&handle, connecting) {
             Some(Ok(Ok(client))) => client,
@@ -197,6 +201,17 @@ impl Link {
             None => Err(failed("the connection's thread ended".to_owned())),
         }
     }
+}
+
+/// The first connection. A broker that refuses is not asked again.
+async fn connected(options: ConnectOptions, server: String) -> Result<Client, ConnectError> {
+    for pause in FIRST_PAUSES_MS.map(Duration::from_millis) {
+        match options.clone().connect(server.as_str()).await {
+            Err(error) if error.kind() == ConnectErrorKind::Io => sleep(pause).await,
+            outcome => return outcome,
+        }
+    }
+    options.connect(server.as_str()).await
 }
 
 /// Why a connection failed, and what to do.
