@@ -527,12 +527,7 @@ impl<'a> Step<'a> {
             None
         };
         let Some((name, content)) = content else { return Ok(()) };
-        let text = format!(
-            "worker {} could not have a file, which is stored again: {}",
-            letter.worker, letter.cause
-        );
-        log::warn!("{text}");
-        self.fleet.console.note(&format!("warning: {text}"));
+        log::warn!("worker {} could not have a file, which is stored again: {}", letter.worker, letter.cause);
         if blake3 == self.job {
             Ok(Artefacts::default().put(self.link(), name, content, true)?)
         } else {
@@ -582,10 +577,7 @@ impl<'a> Step<'a> {
             digests.join(" and ")
         );
         self.warn_of(&worker, index, &cause);
-        self.note(&format!(
-            "warning: what it has done in this step is done again: {}",
-            counted(shards.len(), "shard")
-        ));
+        log::warn!("what it has done in this step is done again: {}", counted(shards.len(), "shard"));
         for index in shards {
             let shard = self.shard(index).expect("only shards of the order are done");
             (self.order.discard)(shard)?;
@@ -601,9 +593,7 @@ impl<'a> Step<'a> {
 
     /// Names a worker that is put aside.
     fn warn_of(&self, worker: &str, index: u32, cause: &str) {
-        let text = format!("worker {worker} is put aside: what it sent for shard {index} is wrong: {cause}");
-        log::warn!("{text}");
-        self.fleet.console.note(&format!("warning: {text}"));
+        log::warn!("worker {worker} is put aside: what it sent for shard {index} is wrong: {cause}");
         self.fleet.aside.lock().ignore_poison().insert(worker.to_owned(), cause.to_owned());
     }
 

@@ -261,10 +261,7 @@ impl<'a> WorkerLane<'a> {
         self.failures += 1;
         self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
         let deliveries = message.info().map_or(i64::from(DELIVERIES), |info| info.delivered);
-        self.worker.console.note(&format!(
-            "warning: shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}"
-        ));
-        log::warn!("shard {index} failed: {cause}");
+        log::warn!("shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}");
         let is_last = deliveries >= i64::from(DELIVERIES);
         let mut reported = Ok(());
         if is_last || file.is_some() {

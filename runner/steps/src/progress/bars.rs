@@ -19,7 +19,6 @@ use dc0_runs::Meter;
 
 /// Observes one step.
 pub struct StepProgress {
-    console: Arc<Console>,
     interrupt: Interrupt,
     bar: Option<ProgressBar>,
     /// The unit that the bar counts.
@@ -55,7 +54,7 @@ struct Counts {
 impl StepProgress {
     /// `path` is the progress file for other processes, if any.
     pub fn new(
-        console: &Arc<Console>,
+        console: &Console,
         interrupt: &Interrupt,
         label: &str,
         path: Option<PathBuf>,
@@ -79,7 +78,6 @@ impl StepProgress {
             ..StepStatus::default()
         };
         Self {
-            console: Arc::clone(console),
             interrupt: interrupt.clone(),
             bar,
             unit,
@@ -190,7 +188,6 @@ impl Observer for StepProgress {
             Event::Warning(text) => {
                 drop(counts);
                 log::warn!("{text}");
-                self.console.note(&format!("warning: {text}"));
                 return;
             }
         }
