@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dc0_core::event::Observer;
+use dc0_core::event::{Event, Observer};
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::Device;
+use dc0_core::network::torch::runtime::cpu_has_bf16;
 use dc0_core::network::{AuxiliaryHeadsSpec, NetworkSpec, Precision};
 use dc0_core::params::{Problem, Schedule, Value};
 use dc0_core::store::{
@@ -139,6 +141,14 @@ impl Step for Training {
         let label = format!("training from {}", self.start.name());
         let amount = Amount { unit: "updates", done: 0, total: params.updates.into() };
         let progress = context.progress(workspace, &label, amount);
+        let device = context.evaluators.first_device();
+        if params.precision == TrainPrecision::BFloat16 && device == Device::Cpu && !cpu_has_bf16() {
+            let text = format!(
+                "{label}: this processor has no instructions for bf16, with which training takes many times as long as in f32; leave \
+                 out `precision`, which then is what suits the machine"
+            );
+            progress.event(Event::Warning(&text));
+        }
         let samples = samples(workspace, &net, &self.window, params, &progress)?;
         let state_path = workspace.scratch(STATE);
         let carried = self.carried_state(params).map(|entry| (workspace.folder.path(&entry.path), entry));
@@ -151,7 +161,7 @@ impl Step for Training {
             samples: &samples,
             seed: workspace.seed,
             threads: context.threads,
-            device: context.evaluators.first_device(),
+            device,
             carried: carried.as_ref().map(|(path, entry)| CarriedState { path, blake3: &entry.blake3 }),
             state_path: &state_path,
         };
