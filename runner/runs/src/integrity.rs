@@ -148,8 +148,7 @@ impl Integrity {
             let notes = self.read(work.notes()).unwrap_or_default();
             let others = work.others();
             if slot == Some(None) && !(notes.is_empty() && others.is_empty()) {
-                let cause = "it is missing, though its step is under way";
-                self.add(&Remedy::Rewrite.damaged(&work.claim(), cause));
+                self.add(&work.claim_lost());
             }
             for path in notes {
                 let Some(Some(mut note)) = self.read(ShardNote::<IgnoredAny>::read(&path)) else { continue };

@@ -13,6 +13,7 @@ use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
 
 use super::integrity::Integrity;
+use super::salvage::Salvage;
 use super::{
     Environment, FORMAT_VERSION, Finished, Folder, History, Input, JournalEvent, Opening, Product, Record,
     Remedy, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot, StepCall, StepWorkspace,
@@ -340,6 +341,29 @@ fn a_check_of_an_interrupted_run_names_every_file_that_a_resume_would_use_and_la
         &|run| remove(run, "claim.json"),
         &["claim.json is damaged: it is missing, though its step is under way"],
     );
+    // A part of no step that is known, beside those of the step that has claimed the folder.
+    let copy_as_other = |run: &Path| {
+        let part = &named(run, "00001.parquet")[0];
+        let name = part.file_name().expect("a name").to_string_lossy().into_owned();
+        let (step, rest) = name.trim_start_matches("part-").split_once('-').expect("a step");
+        fs::copy(part, part.with_file_name(format!("part-{}-{rest}", "0".repeat(step.len()))))
+            .expect("copies");
+    };
+    check(&copy_as_other, &["part-00000000-00001.parquet"]);
+}
+
+#[test]
+fn tables_without_the_shards_of_a_step_whose_claim_is_lost_are_an_error() {
+    let parent = tempfile::tempdir().expect("folder");
+    interrupted(parent.path());
+    let run = parent.path().join("tiny");
+    let folder = Folder::at(&run);
+    assert!(!Salvage::of_whole(&folder).expect("is whole").unfinished_files.is_empty());
+    fs::remove_file(&named(&run, "claim.json")[0]).expect("removes");
+    let error = Salvage::of_whole(&folder).expect_err("is damaged").to_string();
+    assert!(error.contains("claim.json is damaged: it is missing"), "{error}");
+    let faults = Salvage::of_run(&folder).faults;
+    assert!(faults.iter().any(|fault| fault.message.contains("claim.json is damaged")), "{faults:?}");
 }
 
 /// Damages a run's folder.

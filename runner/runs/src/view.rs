@@ -76,7 +76,10 @@ impl RunView {
     pub fn unfinished_files(&self) -> Result<Vec<FileEntry>, RunError> {
         let mut files = Vec::new();
         for work in UnfinishedWork::all(&self.folder)? {
-            let Some(slot) = work.slot()? else { continue };
+            let Some(slot) = work.slot()? else {
+                self.check_claim(&work)?;
+                continue;
+            };
             for note in work.notes()? {
                 let Some(note) = ShardNote::<IgnoredAny>::read(&note)? else { continue };
                 let adopted = |entry: FileEntry| FileEntry { path: slot.adopt(&entry.path), ..entry };
@@ -84,6 +87,16 @@ impl RunView {
             }
         }
         Ok(files)
+    }
+
+    /// Fails if a step that has finished shards has lost its claim. One that ends or is superseded just now has not.
+    fn check_claim(&self, work: &UnfinishedWork) -> Result<(), RunError> {
+        let step = work.step();
+        if work.notes()?.is_empty() || self.folder.superseded().join(&step).exists() {
+            return Ok(());
+        }
+        let is_own = |path: &PathBuf| path.to_string_lossy().contains(&step);
+        if manifest_files(&self.folder)?.iter().any(is_own) { Ok(()) } else { Err(work.claim_lost()) }
     }
 
     /// Its finished steps in the order of its script, as its journal has recorded them.
@@ -178,12 +191,18 @@ impl RunView {
         let named: Vec<String> = works.iter().map(UnfinishedWork::step).chain(superseded).collect();
         let is_data =
             |path: &String| [".parquet", ".safetensors", ".json"].iter().any(|kind| path.ends_with(kind));
+        let is_of_step = |path: &String| {
+            if path.contains("/part-") {
+                named.iter().any(|step| path.contains(&format!("/part-{step}-")))
+            } else {
+                claimed.iter().any(|slot| slot.holds(path))
+            }
+        };
         let is_stray = |path: &String| {
             is_data(path)
                 && !known.contains(path)
-                && !claimed.iter().any(|slot| slot.holds(path))
                 && !moving.contains(&Slot::without_number(path))
-                && !named.iter().any(|step| path.contains(&format!("/part-{step}-")))
+                && !is_of_step(path)
         };
         let strays = listed.into_iter().filter(is_stray).map(|path| self.folder.path(&path));
         Ok(strays.filter(|path| path.exists()).collect())

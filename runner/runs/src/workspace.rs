@@ -192,6 +192,11 @@ impl UnfinishedWork {
         self.path.join(CLAIM)
     }
 
+    /// The error of a claim that is gone while its step is under way.
+    pub(super) fn claim_lost(&self) -> RunError {
+        Remedy::Rewrite.damaged(&self.claim(), "it is missing, though its step is under way")
+    }
+
     /// The notes of finished shards.
     pub(super) fn notes(&self) -> Result<Vec<PathBuf>, RunError> {
         let names = names_if_there(&self.path)?.into_iter().filter(|name| is_note(name));
