@@ -108,6 +108,7 @@ class World:
 
     def __init__(self, program, name, root):
         self.program, self.name, self.root = program, name, root
+        self.is_interrupted = False
         root.mkdir(parents=True)
 
     def fixed(self, script="x.rhai"):
@@ -130,6 +131,7 @@ class World:
 
     def interrupt(self, args, begin):
         """Starts a command, and kills it once a working file with such a name is there."""
+        self.is_interrupted = True
         child = subprocess.Popen([self.program, *args], cwd=self.root, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         start = time.monotonic()
         while not any(name.name.startswith(begin) and name.suffix != ".tmp" for name in self.root.glob("datasets/**/steps/work/*/*")):
@@ -197,6 +199,9 @@ def serve(world, root):
         time.sleep(0.05)
         damaged = damages()
     shown = [get(page) for page in SHOWN]
+    status = json.loads(shown[0])
+    # A busy machine may check later, and a sweep's page has errors of its own.
+    damaged += [f"damaged: {status[name]}\n" for name in ["damage", "error"] if status.get(name)]
     child.terminate()
     _, err = child.communicate(timeout=PATIENCE)
     return Ended(child.returncode, "\n".join(shown), err + "".join(damaged), {})
@@ -437,6 +442,26 @@ class Trial:
 LEFT_BY_KILLS = re.compile(r"^remove .*/work/[^/]*/(shard-\d+\.json|training\.state)$")
 # With one finished step, the same holds for the first table of costs.
 FIRST_COSTS = re.compile(r"^remove .*/costs\.parquet$")
+# A part of an unfinished step that is removed, or there once more with another number.
+PART = re.compile(r"^(?:remove|copy) (?P<file>\S*/(?P<owner>\S*-)\d+\.parquet)(?: as (?P<copy>(?P=owner)\d+\.parquet))?$")
+JOURNAL = re.compile(r"^(?:cut|zero) (\S*journal\.jsonl) ")
+
+
+def is_left_by_kills(world, root, what):
+    """Whether a kill can leave what a damage has made."""
+    if LEFT_BY_KILLS.search(what) or (FIRST_COSTS.search(what) and world.name != "finished"):
+        return True
+    if part := PART.match(what):
+        # A shard has its tables before its note.
+        number = (part["copy"] or part["file"]).rpartition("-")[2].removesuffix(".parquet")
+        return world.is_interrupted and not any(root.glob(f"datasets/**/steps/work/*/shard-{number}.json"))
+    if journal := JOURNAL.match(what):
+        # A step has its manifest before its entry; half an entry is dropped.
+        whole, left = ((folder / journal[1]).read_bytes() for folder in [world.root, root])
+        left = left.rstrip(b"\0")
+        left = left[: left.rfind(b"\n") + 1]
+        return whole.startswith(left) and whole[len(left) :].count(b'"event":"finished"') <= 1
+    return False
 
 
 def main():
@@ -470,7 +495,7 @@ def main():
         kind, what = found
         counts[f"{trial.world.name} {what.split()[0]}"] += 1
         judged = []
-        is_left = LEFT_BY_KILLS.search(what) or (FIRST_COSTS.search(what) and trial.world.name != "finished")
+        is_left = is_left_by_kills(trial.world, root, what)
         for name, ask in trial.world.commands:
             whole, results = trial.whole[name]
             ended, now = trial.ask(name, ask)
