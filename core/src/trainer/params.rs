@@ -263,6 +263,22 @@ impl TrainParams {
 
 fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
+    let declared = OptimizerParams::default();
+    if params.kind == OptimizerKind::AdamW && params.momentum != declared.momentum {
+        let message = "has no effect with `adamw`, which has beta1 instead; leave it out, or set kind to \"sgd\" or \"muon\"";
+        problems.push(("momentum", message.to_owned()));
+    }
+    if params.kind == OptimizerKind::Sgd {
+        let of_adamw = [
+            ("beta1", params.beta1 != declared.beta1),
+            ("beta2", params.beta2 != declared.beta2),
+            ("epsilon", params.epsilon != declared.epsilon),
+        ];
+        for (name, _) in of_adamw.into_iter().filter(|(_, is_given)| *is_given) {
+            let message = "has no effect with `sgd`; leave it out, or set kind to \"adamw\" or \"muon\"";
+            problems.push((name, message.to_owned()));
+        }
+    }
     if params.nesterov && params.kind != OptimizerKind::Sgd {
         problems.push((
             "nesterov",
