@@ -87,11 +87,13 @@ fn counted(count: usize, singular: &str, plural: &str) -> String {
     format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
-/// The latest net with a rating; in a run with a gate, the latest promoted one.
+/// The latest net with a rating, if it is not the one that others are compared with; in a run with a gate, the latest promoted one.
 fn newest<'a>(context: &'a Context<'_>, run: &ReportRun) -> Option<&'a Player> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let rated = standing.players.iter().filter(|player| player.rating.is_some() && player.net.is_some());
-    rated.filter(|player| player.generation.is_some() || !run.is_gated()).max_by_key(|player| player.net)
+    let latest =
+        rated.filter(|player| player.generation.is_some() || !run.is_gated()).max_by_key(|player| player.net);
+    latest.filter(|player| player.name() != standing.anchor_name())
 }
 
 fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
@@ -122,7 +124,9 @@ fn health(context: &Context<'_>, run: &ReportRun) -> String {
     let warnings: Vec<String> =
         findings.iter().filter(|f| f.status == Status::Warning).map(|f| f.check.to_lowercase()).collect();
     let checked = findings.iter().filter(|f| f.status != Status::NoData).count();
-    if warnings.is_empty() {
+    if checked == 0 {
+        "There is nothing yet for the health checks to look at.".to_owned()
+    } else if warnings.is_empty() {
         format!("None of the {checked} health checks raised a warning.")
     } else {
         format!("Warnings from {} of {checked} health checks: {}.", warnings.len(), warnings.join(", "))
