@@ -579,3 +579,20 @@ run.reanalyze(first, games, #{ search: #{ simulations: 4 }, share: 0.1 });
         assert!(ended.stderr.contains(expected), "{call}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn a_script_cannot_load_the_games_of_its_own_run_as_a_dataset() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\");
+        let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+        run.self_play(net, #{ games: 2, search: #{ simulations: 2 }, max_plies: 4 });
+        load_dataset(\"small\");",
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("x.rhai:4:9: load_dataset: \"small\" is this script's own run"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -191,3 +191,23 @@ fn stored_games_are_exported_as_pgn() {
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(!file.exists(), "no part of the games is written");
 }
+
+#[test]
+fn a_league_draws_from_all_generations_before_the_current_one() {
+    let experiment = Experiment::new(
+        r#"let run = open_run("small");
+        let best = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+        let games = run.self_play(best, #{ games: 4, search: #{ simulations: 2 }, max_plies: 10 });
+        print(`drawn ${run.league().map(|net| net.name)}`);
+        for iteration in 0..2 {
+            best = run.promote(run.train(best, games, #{ updates: 1, batch: 8 }));
+            let names = run.league(#{ opponents: 5 }).map(|net| net.name);
+            names.sort();
+            print(`drawn ${names}`);
+        }"#,
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let drawn: Vec<&str> = ended.stdout.lines().filter_map(|line| line.strip_prefix("drawn ")).collect();
+    assert_eq!(drawn, ["[]", r#"["0000"]"#, r#"["0000", "0001"]"#]);
+}

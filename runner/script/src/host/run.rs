@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rhai::{Engine, Map, NativeCallContext};
@@ -30,7 +31,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
     let shared = Arc::clone(session);
     engine.register_fn("load_dataset", move |context: Context<'_>, name: &str| {
-        Call::new("load_dataset", &context).run(shared.host.dataset(name))
+        load_dataset(&context, &shared, name)
     });
     engine.register_fn("+", |a: Window, b: Window| a.with(&b));
     engine.register_fn("+", |a: Window, b: Games| a.with(&b.into()));
@@ -58,6 +59,19 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
     Ok(session.set_run(info))
 }
 
+/// The games of another folder. Those of the script's own run would be more each time the script goes on.
+fn load_dataset(context: &Context<'_>, session: &Session, name: &str) -> Answer<Window> {
+    let call = Call::new("load_dataset", context);
+    let games = call.run(session.host.dataset(name))?;
+    let is_own = |source: &Source| session.is_own_folder(Path::new(&*source.games.0.run));
+    if games.0.iter().any(is_own) {
+        return Err(
+            call.misuse(format!("\"{name}\" is this script's own run; its games are `run.window(#{{…}})`"))
+        );
+    }
+    Ok(games)
+}
+
 fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     let call = Call::new("window", &context);
     let params = call_params::<WindowParams>(&call, &map, Sampling(0))?.params;
@@ -78,11 +92,12 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
 /// The same games, taken `weight` times as often by a training.
 fn weighted(context: &Context<'_>, window: &Window, weight: f64) -> Answer<Window> {
     let weighted = window.weighted(weight);
-    if weighted.0.iter().all(|source| (0.0..=Source::MOST_WEIGHT).contains(&source.weight)) {
+    let is_wrong = |weight: &f64| !(0.0..=Source::MOST_WEIGHT).contains(weight);
+    let Some(wrong) = weighted.0.iter().map(|source| source.weight).find(is_wrong) else {
         return Ok(weighted);
-    }
-    let problem =
-        format!("expected a weight of games from 0 to {} in all, got {weight}", Source::MOST_WEIGHT);
+    };
+    let most = Source::MOST_WEIGHT;
+    let problem = format!("expected a weight of games from 0 to {most} in all, got {wrong}");
     Err(Call::new("*", context).misuse(&problem))
 }
 

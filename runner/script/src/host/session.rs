@@ -1,5 +1,6 @@
 //! The session of one script with a host: the run that it opened, and its progress.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -58,7 +59,7 @@ pub(super) struct Progress {
     pub(super) best: Option<Network>,
     /// The number of promotions.
     pub(super) generation: u32,
-    /// The promoted nets, the oldest first.
+    /// All generations, the first net among them.
     generations: Vec<Network>,
     /// The nets that became generations, and after how many steps.
     pub(super) promotions: Vec<Promotion>,
@@ -136,6 +137,15 @@ impl Session {
         let handle = RunHandle::new(Arc::clone(&self.host), info);
         *self.run() = Some(handle.clone());
         handle
+    }
+
+    /// Whether a folder is that of the script's run.
+    pub(super) fn is_own_folder(&self, folder: &Path) -> bool {
+        let run = self.run().clone();
+        run.is_some_and(|run| {
+            let [own, other] = [Path::new(&run.0.info.folder), folder].map(|path| path.canonicalize().ok());
+            own.is_some() && own == other
+        })
     }
 
     /// Fails if the folder of the script's run was removed or replaced while the script ran.
@@ -220,6 +230,7 @@ impl OpenRun {
                 progress.networks.push(network.clone());
                 if progress.best.is_none() {
                     progress.best = Some(network.clone());
+                    progress.generations.push(network.clone());
                     progress.add_promotion(0, network);
                 }
             }
