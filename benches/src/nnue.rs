@@ -11,7 +11,8 @@ use clap::Args;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::network::nnue::{Instructions, NnueEvaluator, NnueNet};
 use dc0_core::network::{
-    Batch, Evaluations, Evaluator, NetworkSpec, NnueInputs, Tower, TowerSpec, ValueHeadSpec, initial_weights,
+    Batch, Evaluations, Evaluator, NetworkSpec, NnueInputs, PolicyHeadSpec, Tower, TowerSpec, ValueHeadSpec,
+    initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
@@ -92,10 +93,17 @@ pub(crate) fn run(options: &Options) {
         "{:>8} {:>6} {:>12} {:>12} {:>16}",
         "inputs", "width", "instructions", "values", "with policies"
     );
-    let both = [NnueInputs::Pieces, NnueInputs::Threats].into_iter();
-    for (inputs, width) in both.flat_map(|inputs| options.widths.iter().map(move |width| (inputs, *width))) {
+    // The last has pieces for its values and threats for its policy.
+    let kinds = [
+        ("pieces", NnueInputs::Pieces, None),
+        ("threats", NnueInputs::Threats, None),
+        ("divided", NnueInputs::Pieces, Some(NnueInputs::Threats)),
+    ];
+    let cells = kinds.into_iter().flat_map(|kind| options.widths.iter().map(move |width| (kind, *width)));
+    for ((name, inputs, policy), width) in cells {
         let spec = NetworkSpec {
             tower: TowerSpec { kind: Tower::Nnue, filters: width, inputs, ..TowerSpec::default() },
+            policy_head: PolicyHeadSpec { inputs: policy, ..PolicyHeadSpec::default() },
             value_head: ValueHeadSpec { hidden: options.hidden, ..ValueHeadSpec::default() },
             ..NetworkSpec::default()
         };
@@ -105,9 +113,9 @@ pub(crate) fn run(options: &Options) {
         let values: Vec<Batch> = batches.iter().map(without_moves).collect();
         for instructions in Instructions::available() {
             let rate = |batches: &[Batch]| rate(&net, instructions, batches, options.seconds);
-            let name = format!("{instructions:?}");
+            let set = format!("{instructions:?}");
             let (values, both) = (rate(&values), rate(&batches));
-            println!("{:>8} {width:>6} {name:>12} {values:>12.0} {both:>16.0}", inputs.name());
+            println!("{name:>8} {width:>6} {set:>12} {values:>12.0} {both:>16.0}");
         }
     }
 }

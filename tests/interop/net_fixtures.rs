@@ -63,7 +63,11 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
                 orientation,
                 history,
                 tower: tower.clone(),
-                policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
+                policy_head: PolicyHeadSpec {
+                    kind: policy,
+                    inputs: (tower.kind == Tower::Nnue && heads > 3).then_some(NnueInputs::Threats),
+                    ..PolicyHeadSpec::default()
+                },
                 value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
                 moves_left_head: (heads / 4 == 1).then_some(MovesLeftHeadSpec { filters: 2, hidden: 8 }),
                 auxiliary_heads: (heads % 3 == 1).then_some(AuxiliaryHeadsSpec {

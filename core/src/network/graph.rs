@@ -25,6 +25,12 @@ pub const PIECE_SQUARES: usize = 12 * 64;
 /// The most pieces on a board.
 const PIECES: usize = 32;
 
+/// The name of an nnue's first layer.
+pub(super) const STEM: &str = "stem";
+
+/// The name of the first layer of an nnue's policy, if it has one of its own.
+pub(super) const POLICY_STEM: &str = "policy.stem";
+
 /// The input of an nnue's first layer that is the same piece on the same square as another one, in the same state, seen from the other
 /// side.
 pub fn seen_from_the_other_side(input: usize) -> usize {
@@ -249,7 +255,7 @@ impl Graph {
         let body = match spec.tower.kind {
             Tower::SeResnet | Tower::Resnet => builder.residual_tower(),
             Tower::Transformer => builder.transformer(),
-            Tower::Nnue => builder.accumulators(),
+            Tower::Nnue => builder.first_layer(STEM, spec.tower.inputs, builder.filters()),
         };
         let policy = builder.policy_head(body);
         let value = builder.value_head(body);
@@ -410,16 +416,16 @@ impl Builder<'_> {
         (tower.kind == Tower::SeResnet).then_some(Squeeze { width, activation: tower.activation })
     }
 
-    fn accumulators(&mut self) -> ValueId {
-        let kind = self.spec.tower.inputs;
+    /// The first layer of an nnue, or of its policy.
+    fn first_layer(&mut self, name: &str, kind: NnueInputs, width: usize) -> ValueId {
         let pieces = match kind {
             NnueInputs::Pieces => 0,
-            NnueInputs::Threats => self.push("stem.threats".to_owned(), Op::Threats, &[0], 1.0),
+            NnueInputs::Threats => self.push(format!("{name}.threats"), Op::Threats, &[0], 1.0),
         };
-        let (inputs, width, activation) = (kind.count(), self.filters(), self.spec.tower.accumulator);
+        let (inputs, activation) = (kind.count(), self.spec.tower.accumulator);
         // However many inputs there are, each piece is one of them.
         let gain = ACCUMULATOR_GAIN * ((inputs / PIECE_SQUARES) as f32).sqrt();
-        self.push("stem".to_owned(), Op::Accumulate { inputs, width, activation }, &[pieces], gain)
+        self.push(name.to_owned(), Op::Accumulate { inputs, width, activation }, &[pieces], gain)
     }
 
     fn is_nnue(&self) -> bool {
@@ -460,11 +466,13 @@ impl Builder<'_> {
     }
 
     fn policy_head(&mut self, body: ValueId) -> Head {
-        if self.is_nnue() {
-            return Head { hidden: body, output: self.policy_logits("policy.moves", body) };
-        }
         let head = &self.spec.policy_head;
         let filters = head.filters.map(|filters| filters as usize);
+        if self.is_nnue() {
+            let width = filters.unwrap_or(self.filters());
+            let hidden = head.inputs.map_or(body, |inputs| self.first_layer(POLICY_STEM, inputs, width));
+            return Head { hidden, output: self.policy_logits("policy.moves", hidden) };
+        }
         let (hidden, name) = match head.kind {
             PolicyHead::Conv => {
                 let (inputs, size) = (filters.unwrap_or(self.filters()), head.kernel as usize);

@@ -6,8 +6,9 @@
 use rand_distr::{Distribution, Normal};
 use thiserror::Error;
 
-use super::graph::{Graph, Layer, Op};
+use super::graph::{Graph, Layer, Op, POLICY_STEM, STEM};
 use super::layout::{stream_number, tensors};
+use super::spec::check_own_policy_layer;
 use super::{
     Accumulator, AuxiliaryHeadsSpec, NetworkSpec, NnueInputs, TensorRole, Tower, WeightTensor, Weights,
     initial_weights,
@@ -28,6 +29,10 @@ params! {
         value_hidden: Option<u32> = None, in 1..=8192;
         /// What an `nnue` reads: `"threats"` starts as the same net, whatever attacks and defends a piece.
         inputs: Option<NnueInputs> = None;
+        /// What the first layer of an `nnue`'s policy reads, which becomes one of its own and starts as the layer that it shared.
+        policy_inputs: Option<NnueInputs> = None;
+        /// Outputs of that layer on each side; `()` for those that the policy had.
+        policy_filters: Option<u32> = None, in 1..=4096;
         /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
         auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
         /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
@@ -45,6 +50,8 @@ impl GrowParams {
         spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
         spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
         spec.tower.inputs = self.inputs.unwrap_or(spec.tower.inputs);
+        spec.policy_head.inputs = self.policy_inputs.or(spec.policy_head.inputs);
+        spec.policy_head.filters = self.policy_filters.or(spec.policy_head.filters);
         if let Some(added) = &self.auxiliary_heads {
             let has = spec.auxiliary_heads.get_or_insert_with(|| added.clone());
             has.soft_policy |= added.soft_policy;
@@ -73,7 +80,10 @@ pub fn grow(
     let mut grown = initial_weights(&to, seed);
     let (old, new) = (Graph::of_training(from), Graph::of_training(&to));
     for layer in &new.layers {
-        let Some(before) = old.layers.iter().find(|before| before.name == layer.name) else { continue };
+        let named = |name: &str| old.layers.iter().find(|before| before.name == name);
+        // A policy that gets a first layer of its own begins with the one that it shared.
+        let shared = || if layer.name == POLICY_STEM { named(STEM) } else { None };
+        let Some(before) = named(&layer.name).or_else(shared) else { continue };
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
         // An nnue's layers read the outputs of both sides.
         let input_groups = if new.reads_accumulators(layer) { 2 } else { 1 };
@@ -96,6 +106,11 @@ pub fn grow(
     Ok((to, grown))
 }
 
+/// What the policy of an nnue reads, by a layer of its own or a shared one.
+fn policy_inputs(spec: &NetworkSpec) -> NnueInputs {
+    spec.policy_head.inputs.unwrap_or(spec.tower.inputs)
+}
+
 fn is_excitation(role: TensorRole) -> bool {
     matches!(role, TensorRole::ExciteWeight | TensorRole::ExciteBias)
 }
@@ -115,17 +130,33 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let mut problems: Vec<String> =
         smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
     let has_same_sizes = sizes.iter().all(|(_, from, to)| to == from) && from.tower.inputs == to.tower.inputs;
-    if has_same_sizes && from.auxiliary_heads == to.auxiliary_heads {
-        let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs or auxiliary_heads";
+    if has_same_sizes && from.policy_head == to.policy_head && from.auxiliary_heads == to.auxiliary_heads {
+        let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs, policy_inputs, policy_filters or \
+                       auxiliary_heads";
         problems.push(message.to_owned());
     }
-    if (from.tower.inputs, to.tower.inputs) == (NnueInputs::Threats, NnueInputs::Pieces) {
-        problems.push("inputs would shrink from threats to pieces".to_owned());
+    let inputs = [
+        ("inputs", from.tower.inputs, to.tower.inputs),
+        ("policy_inputs", policy_inputs(from), policy_inputs(to)),
+    ];
+    for (name, from, to) in inputs {
+        if (from, to) == (NnueInputs::Threats, NnueInputs::Pieces) {
+            problems.push(format!("{name} would shrink from threats to pieces"));
+        }
     }
-    if from.tower.kind != Tower::Nnue && to.tower.inputs == NnueInputs::Threats {
+    let has_inputs = to.tower.inputs == NnueInputs::Threats || to.policy_head.inputs.is_some();
+    if from.tower.kind != Tower::Nnue && has_inputs {
         problems.push(format!("only an nnue has inputs, not a {}", from.tower.kind.name()));
     }
+    if from.tower.kind != Tower::Nnue && from.policy_head.filters != to.policy_head.filters {
+        problems.push(format!("only an nnue can grow by policy_filters, not a {}", from.tower.kind.name()));
+    }
     if from.tower.kind == Tower::Nnue {
+        let widths = [from, to].map(|spec| spec.policy_head.filters.unwrap_or(spec.tower.filters));
+        if widths[1] < widths[0] {
+            problems.push(format!("policy_filters would shrink from {} to {}", widths[0], widths[1]));
+        }
+        problems.extend(check_own_policy_layer(to).map(|(_, problem)| problem));
         if from.tower.blocks != to.tower.blocks || from.value_head.filters != to.value_head.filters {
             problems.push("an nnue has neither blocks nor value_filters".to_owned());
         }

@@ -76,14 +76,21 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
         (PolicyHead::Dense, ValueHead::Scalar, false),
     ];
     let pairs = towers.iter().flat_map(|tower| heads.iter().map(move |head| (tower.clone(), *head)));
+    let with_own_layer =
+        |tower: &TowerSpec| tower.kind == Tower::Nnue && tower.accumulator == Accumulator::Squared;
     pairs
         .map(|(tower, (policy, value, moves_left))| NetworkSpec {
-            tower,
             policy_head: PolicyHeadSpec {
                 kind: policy,
                 kernel: if policy == PolicyHead::Conv && moves_left { 3 } else { 1 },
-                ..PolicyHeadSpec::default()
+                inputs: with_own_layer(&tower).then_some(if moves_left {
+                    NnueInputs::Threats
+                } else {
+                    NnueInputs::Pieces
+                }),
+                filters: with_own_layer(&tower).then_some(128).filter(|_| value == ValueHead::Wdl),
             },
+            tower,
             value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
             moves_left_head: moves_left.then(MovesLeftHeadSpec::default),
             auxiliary_heads: moves_left.then_some(AuxiliaryHeadsSpec {

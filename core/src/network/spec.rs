@@ -112,15 +112,19 @@ params! {
 }
 
 params! {
-    /// The policy head. That of an `nnue` is always one dense layer to the 1858 moves that exist, and these parameters do not matter.
+    /// The policy head. That of an `nnue` is one dense layer to the 1858 moves that exist, whatever `kind` and `kernel` are.
     pub struct PolicyHeadSpec {
         /// The kind of head.
         kind: PolicyHead = PolicyHead::Conv;
         /// Channels of its first convolution; `()` for the tower's filters in a `conv` head and 2 in a `dense` one
-        /// (Silver et al. 2017).
+        /// (Silver et al. 2017). In an `nnue` with `inputs`, the outputs of its first layer on each side, a multiple of 64; `()` for the
+        /// tower's filters.
         filters: Option<u32> = None, in 1..=4096;
         /// Kernel size of a `conv` head's convolutions: 1, or 3 as in Leela's nets and `dlchess`.
         kernel: u32 = 1, in 1..=3;
+        /// What a first layer of the policy's own reads, in an `nnue`; `()` to share the tower's. Threats help to choose moves and hardly to
+        /// value positions, and alpha-beta and quiescence then have values without their cost.
+        inputs: Option<NnueInputs> = None;
     }
     check check_policy_head;
 }
@@ -210,8 +214,27 @@ fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
         Ok(input) if spec.tower.kind == Tower::Nnue && input.orientation() != Orientation::SideToMove => {
             vec![("orientation", "an nnue sees the board from both sides; use `side_to_move`".to_owned())]
         }
-        Ok(_) => Vec::new(),
+        Ok(_) => check_own_policy_layer(spec).into_iter().collect(),
     }
+}
+
+/// What is wrong with the first layer of an nnue's policy, if anything.
+pub(super) fn check_own_policy_layer(spec: &NetworkSpec) -> Option<(&'static str, String)> {
+    let PolicyHeadSpec { filters, inputs, .. } = spec.policy_head;
+    let message = match (spec.tower.kind, inputs, filters) {
+        (Tower::Nnue, None, Some(filters)) => format!(
+            "the policy of this nnue shares the tower's first layer, so it has no filters of its own, got {filters}; leave them out, or give \
+             `inputs` for a layer of its own"
+        ),
+        (Tower::Nnue, Some(_), Some(filters)) if !filters.is_multiple_of(64) => {
+            format!("the first layer of an nnue's policy takes a multiple of 64 as filters, got {filters}")
+        }
+        (Tower::Nnue, ..) | (_, None, _) => return None,
+        (kind, Some(_), _) => {
+            format!("only an nnue's policy has inputs, not a {}'s; leave them out", kind.name())
+        }
+    };
+    Some(("policy_head", message))
 }
 
 impl NetworkSpec {

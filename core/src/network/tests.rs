@@ -81,6 +81,14 @@ fn nnue_counts_match_counts_by_hand() {
         threats.tower.inputs = NnueInputs::Threats;
         assert_eq!(parameter_count(&threats), 4 * 768 * width + width + heads);
         assert_eq!(Graph::new(&threats).multiply_adds() as usize, multiply_adds);
+        let mut own_layer = preset(name).expect("exists").spec;
+        own_layer.policy_head.inputs = Some(NnueInputs::Threats);
+        own_layer.policy_head.filters = Some(64);
+        let policy = (64 * 1858 + 1858) + 4 * 768 * 64 + 64;
+        let value = 768 * width + width + (width * 32 + 32) + (32 * 3 + 3);
+        assert_eq!(parameter_count(&own_layer), value + policy);
+        let sums = 64 * (width + 64);
+        assert_eq!(Graph::new(&own_layer).multiply_adds() as usize, sums + 64 * 1858 + width * 32 + 32 * 3);
     }
 }
 
@@ -100,6 +108,44 @@ fn threats_are_inputs_of_an_nnue_alone_and_stay_once_they_are_there() {
     let error = read::<NetworkSpec>("network", &serde_json::from_value(spec).expect("parameters"))
         .expect_err("no nnue");
     assert!(error.to_string().contains("tower.inputs: only an nnue"), "{error}");
+}
+
+#[test]
+fn a_first_layer_of_the_policys_own_is_an_nnues_alone() {
+    let spec = |text: &str| {
+        let value = serde_json::from_str(text).expect("parameters");
+        read::<NetworkSpec>("network", &value).map_err(|errors| errors.to_string())
+    };
+    let refused = |text: &str| spec(text).expect_err("refused");
+    let own =
+        r#"{"tower": {"kind": "nnue", "filters": 128}, "policy_head": {"inputs": "threats", "filters": 64}}"#;
+    let own = spec(own).expect("an nnue's policy may have one");
+    let error = refused(r#"{"policy_head": {"inputs": "threats"}}"#);
+    assert!(error.contains("policy_head: only an nnue's policy has inputs, not a se_resnet's"), "{error}");
+    let error = refused(r#"{"tower": {"kind": "nnue"}, "policy_head": {"filters": 64}}"#);
+    assert!(error.contains("has no filters of its own, got 64; leave them out"), "{error}");
+    let error = refused(r#"{"tower": {"kind": "nnue"}, "policy_head": {"inputs": "pieces", "filters": 96}}"#);
+    assert!(error.contains("takes a multiple of 64 as filters, got 96"), "{error}");
+
+    let grown = |spec: &NetworkSpec, policy_inputs, policy_filters| {
+        let params = GrowParams { policy_inputs, policy_filters, ..GrowParams::default() };
+        params.target(spec).map_err(|error| error.to_string())
+    };
+    let shrunk = grown(&own, Some(NnueInputs::Pieces), None).expect_err("fewer inputs");
+    assert!(shrunk.contains("policy_inputs would shrink from threats to pieces"), "{shrunk}");
+    let mut shared = preset("nnue-128").expect("exists").spec;
+    let narrow = grown(&shared, Some(NnueInputs::Threats), Some(64)).expect_err("narrower");
+    assert!(narrow.contains("policy_filters would shrink from 128 to 64"), "{narrow}");
+    assert!(grown(&shared, None, Some(256)).expect_err("shared").contains("no filters of its own"));
+    assert!(grown(&shared, Some(NnueInputs::Threats), Some(256)).is_ok());
+    shared.tower.inputs = NnueInputs::Threats;
+    let shrunk = grown(&shared, Some(NnueInputs::Pieces), None).expect_err("fewer inputs");
+    assert!(shrunk.contains("policy_inputs would shrink"), "{shrunk}");
+    let tower = grown(&NetworkSpec::default(), Some(NnueInputs::Pieces), Some(64)).expect_err("no nnue");
+    assert!(
+        tower.contains("only an nnue has inputs")
+            && tower.contains("only an nnue can grow by policy_filters")
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::accumulator::Accumulated;
+use super::accumulator::{Accumulated, FirstLayer};
 use super::blocks::Outputs;
 use super::exponential::{softmax, tanh};
 #[cfg(target_arch = "x86_64")]
@@ -18,14 +18,24 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, ValueHead, W
 pub struct NnueEvaluator {
     net: Arc<NnueNet>,
     instructions: Instructions,
-    rows: Vec<Accumulated>,
+    rows: Vec<Row>,
     scratch: Scratch,
+}
+
+/// The sums of a row's position.
+#[derive(Debug)]
+struct Row {
+    sums: Accumulated,
+    /// Those of the policy's own first layer.
+    policy: Option<Accumulated>,
 }
 
 /// Memory for one row.
 #[derive(Debug)]
 pub(super) struct Scratch {
     outputs: Vec<Outputs>,
+    /// Those of the policy's own first layer.
+    policy_outputs: Vec<Outputs>,
     hidden: Vec<f32>,
     /// The outputs of the value head.
     pub(super) value: Vec<f32>,
@@ -56,7 +66,10 @@ impl NnueEvaluator {
         out.clear();
         out.policy.resize(batch.legal.len(), 0.0);
         let missing = batch.len().saturating_sub(self.rows.len());
-        self.rows.extend((0..missing).map(|_| self.net.first.empty()));
+        self.rows.extend((0..missing).map(|_| Row {
+            sums: self.net.first.empty(),
+            policy: self.net.policy_first.as_ref().map(FirstLayer::empty),
+        }));
         match self.instructions {
             // SAFETY: the processor has the instructions, which `with_instructions` has checked.
             #[cfg(target_arch = "x86_64")]
@@ -74,8 +87,13 @@ impl NnueEvaluator {
         for (row, known) in self.rows[..batch.len()].iter_mut().enumerate() {
             let pieces = batch.binary[row * planes..].first_chunk();
             let pieces = pieces.expect("an nnue's encoding begins with the pieces");
-            self.net.first.update(known, pieces);
+            self.net.first.update(&mut known.sums, pieces);
             let legal = batch.legal_range(row);
+            if let (Some(first), Some(sums), false) =
+                (&self.net.policy_first, &mut known.policy, legal.is_empty())
+            {
+                first.update(sums, pieces);
+            }
             let policy = &mut out.policy[legal.clone()];
             let is_finite = self.scratch.evaluate::<S>(&self.net, known, &batch.legal[legal], policy);
             let wdl = result_of(self.net.value_head, &mut self.scratch.value).filter(|_| is_finite);
@@ -107,6 +125,10 @@ impl Scratch {
         let widest = hidden(&net.value).max(net.moves_left.as_ref().map_or(0, hidden));
         Self {
             outputs: vec![Outputs::ZERO; net.first.width() / 64],
+            policy_outputs: net
+                .policy_first
+                .as_ref()
+                .map_or(Vec::new(), |first| vec![Outputs::ZERO; first.width() / 64]),
             hidden: vec![0.0; widest],
             value: vec![0.0; net.value.last.outputs()],
             moves_left: 0.0,
@@ -125,14 +147,21 @@ impl Scratch {
     fn evaluate<S: Set>(
         &mut self,
         net: &NnueNet,
-        sums: &Accumulated,
+        row: &Row,
         legal: &[PolicyIndex],
         policy: &mut [f32],
     ) -> bool {
-        self.evaluate_value::<S>(net, sums);
+        self.evaluate_value::<S>(net, &row.sums);
+        let outputs = match (&net.policy_first, &row.policy) {
+            (Some(first), Some(sums)) if !legal.is_empty() => {
+                first.outputs(sums, &mut self.policy_outputs);
+                &self.policy_outputs
+            }
+            _ => &self.outputs,
+        };
         for (logit, index) in policy.iter_mut().zip(legal) {
             let number = net.moves[usize::from(index.get())];
-            *logit = net.policy.output::<S>(usize::from(number), &self.outputs);
+            *logit = net.policy.output::<S>(usize::from(number), outputs);
         }
         if let Some(head) = &net.moves_left {
             run::<S>(head, &self.outputs, &mut self.hidden, std::slice::from_mut(&mut self.moves_left));

@@ -7,8 +7,10 @@ use super::blocks::Sums;
 use super::dense::{Dense, SmallDense};
 use crate::encoding::Encoding;
 use crate::network::fold::{Linear, plain};
-use crate::network::graph::{Graph, Op, move_sources};
-use crate::network::{NetworkSpec, TensorProblems, Tower, ValueHead, Weights, check_against, layout};
+use crate::network::graph::{POLICY_STEM, STEM, move_sources};
+use crate::network::{
+    NetworkSpec, NnueInputs, TensorProblems, Tower, ValueHead, Weights, check_against, layout,
+};
 
 /// The most pieces on a board.
 const PIECES: usize = 32;
@@ -38,12 +40,14 @@ pub enum NnueError {
         /// The largest sum of its weights and biases.
         reach: f64,
     },
-    /// Sums of the first layer may leave 16 bits.
+    /// Sums of a first layer may leave 16 bits.
     #[error(
-        "output {output} of the first layer may reach {reach:.1}, but 16 bits hold {limit:.1}; the net's weights have diverged, go back \
+        "output {output} of the layer {layer} may reach {reach:.1}, but 16 bits hold {limit:.1}; the net's weights have diverged, go back \
          to an earlier checkpoint"
     )]
     Range {
+        /// The layer.
+        layer: &'static str,
         /// The output.
         output: usize,
         /// The largest sum of 32 of its weights and its bias.
@@ -58,6 +62,8 @@ pub enum NnueError {
 pub struct NnueNet {
     pub(super) encoding: Encoding,
     pub(super) first: FirstLayer,
+    /// The first layer of the policy, if it has one of its own.
+    pub(super) policy_first: Option<FirstLayer>,
     pub(super) value_head: ValueHead,
     pub(super) value: Head,
     pub(super) moves_left: Option<Head>,
@@ -80,19 +86,15 @@ impl NnueNet {
             return Err(NnueError::Kind { kind: spec.tower.kind });
         }
         check_against(weights, &layout(spec))?;
-        let layers = Graph::new(spec).layers;
-        let first = layers.iter().find_map(|layer| match layer.op {
-            Op::Accumulate { activation, .. } => Some((plain(weights, &layer.name), activation)),
-            _ => None,
-        });
-        let (linear, activation) = first.expect("an nnue begins with this layer");
-        check_range(&linear)?;
-        let first = FirstLayer {
-            weights: by_inputs(&linear),
-            bias: rounded(&linear.bias.data),
-            activation,
-            inputs: spec.tower.inputs,
+        let first_layer = |name: &'static str, inputs: NnueInputs| -> Result<FirstLayer, NnueError> {
+            let linear = plain(weights, name);
+            check_range(name, &linear)?;
+            let (weights, bias) = (by_inputs(&linear), rounded(&linear.bias.data));
+            Ok(FirstLayer { weights, bias, activation: spec.tower.accumulator, inputs })
         };
+        let first = first_layer(STEM, spec.tower.inputs)?;
+        let policy_first =
+            spec.policy_head.inputs.map(|inputs| first_layer(POLICY_STEM, inputs)).transpose()?;
         let head = |name: &'static str| -> Result<Head, NnueError> {
             let [hidden, last] = ["dense1", "dense2"].map(|layer| plain(weights, &format!("{name}.{layer}")));
             let reach = largest_output(&last, largest_output(&hidden, 1.0));
@@ -113,13 +115,14 @@ impl NnueNet {
             moves_left: spec.moves_left_head.as_ref().map(|_| head("moves_left")).transpose()?,
             policy: Dense::new(&policy, first.unit()),
             moves: move_sources().into_iter().map(|number| number as u16).collect(),
+            policy_first,
             first,
         })
     }
 }
 
 /// Checks that no position's sums leave 16 bits.
-fn check_range(linear: &Linear) -> Result<(), NnueError> {
+fn check_range(layer: &'static str, linear: &Linear) -> Result<(), NnueError> {
     let limit = f32::from(i16::MAX) / f32::from(ONE) - 1.0;
     for (output, row) in linear.weight.data.chunks_exact(linear.weight.shape[1]).enumerate() {
         let mut sizes: Vec<f32> = row.iter().map(|weight| weight.abs()).collect();
@@ -127,7 +130,7 @@ fn check_range(linear: &Linear) -> Result<(), NnueError> {
         sizes.sort_by(|one, other| other.total_cmp(one));
         let reach = linear.bias.data[output].abs() + sizes[..PIECES].iter().sum::<f32>();
         if reach.is_nan() || reach > limit {
-            return Err(NnueError::Range { output, reach, limit });
+            return Err(NnueError::Range { layer, output, reach, limit });
         }
     }
     Ok(())

@@ -50,11 +50,12 @@ pub enum NetInput {
     Pieces(Pieces),
 }
 
-/// The pieces of `B` positions as inputs of an nnue's first layer: those of the first position as its side to move sees them, of the
+/// The pieces of `B` positions as inputs of an nnue's first layers: those of the first position as its side to move sees them, of the
 /// second, and so on; then all of them as the other side sees them.
 #[derive(Debug)]
 pub struct Pieces {
-    /// `[N]`: the numbers of the inputs that are 1.
+    /// `[N]`: the numbers of the inputs that are 1, with the states of pieces if any layer reads them. A layer without states takes the
+    /// remainder, which is the piece on its square.
     pub squares: Tensor,
     /// `[2B]`: where those of each position start.
     pub starts: Tensor,
@@ -215,7 +216,7 @@ impl Net {
                 let columns = weight.f_t_copy()?;
                 let (sums, ..) = Tensor::f_embedding_bag(
                     &columns,
-                    squares,
+                    &squares.f_remainder(weight.size()[1])?,
                     starts,
                     false,
                     SUM,

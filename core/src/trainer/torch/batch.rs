@@ -57,13 +57,17 @@ pub(super) struct BatchSetup<'a> {
 pub(super) struct NnueSetup {
     /// The number of each policy index among the moves that the net predicts.
     columns: Vec<i64>,
+    /// What the layer that reads most reads.
     inputs: NnueInputs,
 }
 
 impl NnueSetup {
     /// `None` for other nets.
     pub(super) fn new(spec: &NetworkSpec) -> Option<Self> {
-        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources(), inputs: spec.tower.inputs })
+        let reads_threats =
+            [Some(spec.tower.inputs), spec.policy_head.inputs].contains(&Some(NnueInputs::Threats));
+        let inputs = if reads_threats { NnueInputs::Threats } else { NnueInputs::Pieces };
+        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources(), inputs })
     }
 }
 

@@ -7,8 +7,9 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::batch::TrainingBatch;
 use super::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
 use super::optimizer::Optimizer;
+use crate::network::graph::{Graph, Op};
 use crate::network::torch::{BatchNorm, Heads, Net, NetInput};
-use crate::network::{TensorSpec, Tower, layout};
+use crate::network::{TensorRole, TensorSpec, layout};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
 
 /// A net in training, with its optimiser.
@@ -138,15 +139,15 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// The net with its convolutions and dense layers cast to bf16, but for an nnue's first layer, which adds up thirty numbers. Gradients
+/// The net with its convolutions and dense layers cast to bf16, but for an nnue's first layers, which add up thirty numbers. Gradients
 /// flow to the 32-bit weights, and batch norm updates the same running statistics.
 fn to_bfloat16(net: &Net) -> Result<Net, TchError> {
-    let is_kept = |tensor: &TensorSpec| {
-        tensor.role.is_batch_norm()
-            || (net.spec.tower.kind == Tower::Nnue && tensor.name.starts_with("stem."))
-    };
-    let layout = layout(&net.spec).into_iter();
-    let kept: BTreeSet<String> = layout.filter(is_kept).map(|tensor| tensor.name).collect();
+    let norms = layout(&net.spec).into_iter().filter(|tensor| tensor.role.is_batch_norm());
+    let layers = Graph::of_training(&net.spec).layers;
+    let first = layers.iter().filter(|layer| matches!(layer.op, Op::Accumulate { .. }));
+    let sums =
+        first.flat_map(|layer| [TensorRole::Weight, TensorRole::Bias].map(|role| layer.tensor_name(role)));
+    let kept: BTreeSet<String> = norms.map(|tensor| tensor.name).chain(sums).collect();
     net.with_tensors(|name, tensor| {
         if kept.contains(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
     })

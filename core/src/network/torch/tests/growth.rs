@@ -29,7 +29,7 @@ fn grown_nets_have_the_same_outputs() {
         let before = evaluate(&spec, &weights);
         let wider = if is_nnue {
             let inputs = Some(NnueInputs::Threats);
-            GrowParams { filters: Some(192), inputs, ..GrowParams::default() }
+            GrowParams { filters: Some(192), inputs, policy_inputs: inputs, ..GrowParams::default() }
         } else {
             GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() }
         };
@@ -43,6 +43,12 @@ fn grown_nets_have_the_same_outputs() {
             },
             if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
             GrowParams { auxiliary_heads: Some(reply), value_hidden: Some(19), ..GrowParams::default() },
+            GrowParams {
+                policy_inputs: is_nnue.then_some(NnueInputs::Threats),
+                policy_filters: is_nnue.then_some(192),
+                value_hidden: Some(18),
+                ..GrowParams::default()
+            },
         ];
         for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
             let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
