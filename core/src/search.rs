@@ -57,7 +57,7 @@ pub use params::{
 pub use proof::Proof;
 pub use requirements::{Requirement, unmet};
 pub use restore::TreeFault;
-pub use root::{Exploration, RootScore};
+pub use root::{Exploration, NoiseKind, RootScore};
 pub use rows::TreeRow;
 pub use threads::{NotShareable, SharedSearch};
 pub use tree::TreeMemory;

@@ -17,6 +17,10 @@ params! {
         /// Share of noise in the mixed prior.
         fraction: f64 = 0.25, in 0.0..=1.0;
     }
+    check |noise| {
+        let has_both = noise.total.is_some() && noise.alpha != RootNoise::default().alpha;
+        has_both.then(|| ("alpha", "has no effect beside total; leave one of them out".to_owned())).into_iter().collect()
+    };
 }
 
 impl RootNoise {

@@ -47,6 +47,25 @@ impl RootRule {
     pub fn plans_ahead(self) -> bool {
         self.root_search().plans_ahead()
     }
+
+    /// The noise that it adds in training games.
+    pub fn noise(self) -> NoiseKind {
+        self.root_search().noise()
+    }
+
+    /// Whether it chooses the move by a temperature and by [`ChoiceParams`].
+    pub fn draws_moves(self) -> bool {
+        self.root_search().draws_moves()
+    }
+}
+
+/// A kind of exploration noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoiseKind {
+    /// A Dirichlet sample in the priors.
+    Dirichlet,
+    /// A Gumbel sample for each move.
+    Gumbel,
 }
 
 /// The exploration noise of training games at a root; each rule uses its own part.
@@ -72,6 +91,12 @@ pub(super) trait RootSearch: fmt::Debug + Send + Sync {
     fn plans_ahead(&self) -> bool {
         false
     }
+
+    /// The noise that it adds in training games.
+    fn noise(&self) -> NoiseKind;
+
+    /// Whether [`choose`](Self::choose) uses its parameters and its temperature.
+    fn draws_moves(&self) -> bool;
 
     /// Parameters that the rule does not support, each with advice.
     fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {

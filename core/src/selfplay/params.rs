@@ -4,7 +4,7 @@ use crate::board::Rules;
 use crate::book::missing_file;
 use crate::params;
 use crate::params::Schedule;
-use crate::search::{ChoiceParams, RootNoise};
+use crate::search::{ChoiceParams, NoiseKind, RootNoise, RootRule};
 
 use super::searcher::{SearcherKind, SelfPlaySearch, without_use};
 
@@ -126,6 +126,7 @@ params! {
                 let message = format!("must stay below search.simulations = {simulations}, got {found}");
                 problems.push(("playout_cap.fast_simulations", message));
             }
+            problems.extend(of_other_rules(params, search.root.rule));
         }
         if params.max_opening_value.is_some() && params.opening_plies == 0 {
             let message = "draws random moves again, and there are none; set opening_plies, or leave it out".to_owned();
@@ -144,6 +145,31 @@ params! {
         };
         names.iter().map(|name| (*name, without_use(other, kind))).collect()
     };
+}
+
+/// Parameters that ask for what the root rule of the games does not do. Those that ask for none of it are true of every rule.
+fn of_other_rules(params: &SelfPlayParams, rule: RootRule) -> Vec<(&'static str, String)> {
+    let declared = SelfPlayParams::default();
+    let fast_noise = params.playout_cap.as_ref().map(|cap| cap.fast_gumbel_noise);
+    let fast_noise_declared = PlayoutCap::default().fast_gumbel_noise;
+    let is_set = |given: &Schedule, declared: &Schedule| given != declared && given.max() > 0.0;
+    let (is_dirichlet, is_gumbel) = (rule.noise() == NoiseKind::Dirichlet, rule.noise() == NoiseKind::Gumbel);
+    let fast_is_set = fast_noise.is_some_and(|noise| noise != fast_noise_declared && noise > 0.0);
+    let root_noise_is_set = params.root_noise.is_some() && params.root_noise != declared.root_noise;
+    let (puct, gumbel) = (RootRule::Puct, RootRule::Gumbel);
+    let all = [
+        ("root_noise", root_noise_is_set, is_dirichlet, puct),
+        ("gumbel_noise", is_set(&params.gumbel_noise, &declared.gumbel_noise), is_gumbel, gumbel),
+        ("playout_cap.fast_gumbel_noise", fast_is_set, is_gumbel, gumbel),
+        ("temperature", is_set(&params.temperature, &declared.temperature), rule.draws_moves(), puct),
+        ("choice", params.choice != declared.choice, rule.draws_moves(), puct),
+    ];
+    let without_effect = all.into_iter().filter(|(_, is_set, has_effect, _)| *is_set && !has_effect);
+    let message = |other: RootRule| {
+        let (found, other) = (rule.name(), other.name());
+        format!("has no effect with a {found} root; leave it out, or set search.root.rule to \"{other}\"")
+    };
+    without_effect.map(|(name, .., other)| (name, message(other))).collect()
 }
 
 /// Parameters that only games of a tree search have.

@@ -339,6 +339,33 @@ fn conflicting_parameters_are_rejected() {
     );
 }
 
+/// A root rule refuses what it does not do. Defaults, and values that ask for none of it, are true of every rule.
+#[test]
+fn parameters_of_another_root_rule_are_rejected() {
+    let problems = |json: &str| {
+        let value: Value = serde_json::from_str(json).unwrap();
+        let problems = read::<SelfPlayParams>("self_play", &value).err().map(|errors| errors.problems);
+        problems.unwrap_or_default().into_iter().map(|problem| problem.path).collect::<Vec<_>>()
+    };
+    let gumbel = r#""search": {"root": {"rule": "gumbel"}}"#;
+    let of_puct = r#""root_noise": {"alpha": 0.5}, "temperature": 0.5, "choice": {"by": "value"}"#;
+    assert_eq!(problems(&format!("{{{of_puct}}}")), Vec::<String>::new());
+    assert_eq!(problems(&format!("{{{of_puct}, {gumbel}}}")), ["root_noise", "temperature", "choice"]);
+    let of_gumbel = r#""gumbel_noise": 0.5, "playout_cap": {"fast_gumbel_noise": 0.5}"#;
+    assert_eq!(problems(&format!("{{{of_gumbel}, {gumbel}}}")), Vec::<String>::new());
+    assert_eq!(problems(&format!("{{{of_gumbel}}}")), ["gumbel_noise", "playout_cap.fast_gumbel_noise"]);
+
+    let none =
+        r#""root_noise": null, "temperature": 0, "gumbel_noise": 0, "playout_cap": {"fast_gumbel_noise": 0}"#;
+    let defaults =
+        r#""root_noise": {}, "temperature": [[0, 1.0], [30, 0.0]], "gumbel_noise": 1, "choice": {}"#;
+    for any in [none, defaults] {
+        assert_eq!(problems(&format!("{{{any}}}")), Vec::<String>::new());
+        assert_eq!(problems(&format!("{{{any}, {gumbel}}}")), Vec::<String>::new());
+    }
+    assert_eq!(problems(r#"{"root_noise": {"alpha": 0.5, "total": 10.83}}"#), ["root_noise.alpha"]);
+}
+
 #[test]
 fn old_names_of_parameters_get_the_new_ones() {
     let renamed = [

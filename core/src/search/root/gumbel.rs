@@ -5,7 +5,7 @@
 
 use rand::RngExt;
 
-use super::{Exploration, ReferenceRule, RootSearch};
+use super::{Exploration, NoiseKind, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::rng::Stream;
 use crate::search::Search;
@@ -33,6 +33,14 @@ impl RootSearch for Gumbel {
         true
     }
 
+    fn noise(&self) -> NoiseKind {
+        NoiseKind::Gumbel
+    }
+
+    fn draws_moves(&self) -> bool {
+        false
+    }
+
     fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
         let puct_only = "applies to PUCT only; leave it out, or set root.rule to \"puct\"";
         let fresh =
@@ -45,6 +53,8 @@ impl RootSearch for Gumbel {
             (params.smart_pruning, "smart_pruning", whole),
             (params.kld_gain.is_some(), "kld_gain", whole),
             (params.root.forced_playouts > 0.0, "root.forced_playouts", puct_root),
+            (params.root.c_puct.is_some(), "root.c_puct", puct_root),
+            (params.root.fpu.is_some(), "root.fpu", puct_root),
         ];
         let set = conflicts.into_iter().filter(|(is_set, ..)| *is_set);
         set.map(|(_, path, advice)| (path, advice.to_owned())).collect()

@@ -1,12 +1,12 @@
 //! PUCT at the root: Dirichlet noise in the priors, forced playouts, and the move chosen by visits (Silver et al. 2018; Wu 2020).
 
-use super::{Exploration, ReferenceRule, RootSearch};
+use super::{Exploration, NoiseKind, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::search::choice::{ChoiceParams, RootMove, choose_move};
 use crate::search::formulas::{exploration, forced_visits, fpu_value, noisy_prior};
-use crate::search::params::SearchParams;
+use crate::search::params::{ImprovedPolicyParams, RootParams, SearchParams, TreeRule};
 use crate::search::proof::Proof;
 use crate::search::reference::Reference;
 use crate::search::tree::{ROOT, Tree, VisitedEdge};
@@ -21,6 +21,28 @@ pub(super) struct Puct {
 impl RootSearch for Puct {
     fn title(&self) -> &'static str {
         "PUCT"
+    }
+
+    fn noise(&self) -> NoiseKind {
+        NoiseKind::Dirichlet
+    }
+
+    fn draws_moves(&self) -> bool {
+        true
+    }
+
+    fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
+        let considers = params.root.considered != RootParams::default().considered;
+        let improves = params.improved_policy != ImprovedPolicyParams::default();
+        let gumbel_root = "belongs to the gumbel root; leave it out, or set root.rule to \"gumbel\"";
+        let improved = "belongs to the gumbel root and to the improved tree rule; leave it out, or set root.rule to \"gumbel\" or \
+            tree_rule to \"improved\"";
+        let conflicts = [
+            (considers, "root.considered", gumbel_root),
+            (improves && params.tree_rule != TreeRule::Improved, "improved_policy", improved),
+        ];
+        let set = conflicts.into_iter().filter(|(is_set, ..)| *is_set);
+        set.map(|(_, path, advice)| (path, advice.to_owned())).collect()
     }
 
     fn add_noise(&mut self, tree: &mut Tree, exploration: &Exploration<'_>, stream: &mut Stream) {
