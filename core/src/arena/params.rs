@@ -37,7 +37,7 @@ params! {
         games: u32 = 100, in 2..=10_000_000;
         /// A sequential test that ends the match once it is decided; () for none. Games after the decision are discarded.
         sprt: Option<SprtParams> = None;
-        /// The search of every move of a net.
+        /// The search of every move of a net that has none of its own.
         search: SearchParams = SearchParams::default();
         /// What the first player has of its own. A player made by `player` brings it along.
         first: PlayerParams = PlayerParams::default();
@@ -45,7 +45,7 @@ params! {
         second: PlayerParams = PlayerParams::default();
         /// Whether `root.forced_playouts` apply in the match as in training games, to measure their cost in strength.
         force_playouts: bool = false;
-        /// Temperature of the move, by ply; 0 plays the most visited move.
+        /// Temperature of the move of a `puct` root, by ply; 0 plays the most visited move.
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
         /// How a `puct` root chooses the move from its statistics.
         choice: ChoiceParams = ChoiceParams::default();

@@ -331,6 +331,14 @@ impl Player {
         }
     }
 
+    /// What it has of its own, if it is a net.
+    pub fn own(&self) -> Option<&PlayerParams> {
+        match self {
+            Self::Network { own, .. } => Some(own),
+            Self::Baseline(_) | Self::Program(_) => None,
+        }
+    }
+
     /// The program, if it is one.
     pub fn program(&self) -> Option<&ProgramPlayer> {
         match self {

@@ -11,7 +11,9 @@ mod search;
 mod self_play;
 mod train;
 
-pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator, endings, opening_book};
+pub use arena::{
+    Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator, endings, opening_book, unused_by,
+};
 pub use import::sources as import_sources;
 pub use network::summary_members;
 pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};

@@ -173,6 +173,12 @@ pub trait Step: Sized + Send + Sync + 'static {
         None
     }
 
+    /// A parameter that the script gave and that has no effect with these arguments; `None` if there is none.
+    fn unused(&self, params: &Self::Params, given: &Value) -> Option<String> {
+        let _ = (params, given);
+        None
+    }
+
     /// The inputs that the step reads.
     fn inputs(&self, params: &Self::Params) -> Result<Vec<Input>, StepError>;
 
@@ -288,6 +294,9 @@ pub trait Call: Send + Sync {
 
     /// See [`Step::conflict`].
     fn conflict(&self) -> Option<String>;
+
+    /// As [`Step::unused`].
+    fn unused(&self) -> Option<String>;
 
     /// The kind, version, parameters and inputs that identify the step.
     fn step_call(&self) -> Result<StepCall, StepError>;
@@ -423,6 +432,10 @@ impl<S: Step> Call for Checked<S> {
 
     fn conflict(&self) -> Option<String> {
         self.step.conflict(&self.params, &self.given)
+    }
+
+    fn unused(&self) -> Option<String> {
+        self.step.unused(&self.params, &self.given)
     }
 
     fn step_call(&self) -> Result<StepCall, StepError> {

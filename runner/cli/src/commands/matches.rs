@@ -108,8 +108,9 @@ impl MatchArgs {
             format!("let second = {};", second?),
             "run.arena(first, second, #{".to_owned(),
             format!("    games: {},", self.games),
-            format!("    search: #{{ simulations: {} }},", self.players.simulations),
         ];
+        let search = self.players.search([self.first.as_str(), self.second.as_str()])?;
+        lines.extend(search.map(|search| format!("    {search},")));
         if let Some(sprt) = &self.sprt {
             lines.push(format!("    sprt: {},", sprt_map(sprt)?));
         }

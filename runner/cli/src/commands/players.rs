@@ -9,9 +9,9 @@ use dc0_runs::net::named;
 /// How players that are named plainly play.
 #[derive(Debug, Args)]
 pub(super) struct PlayerOptions {
-    /// Simulations for each move of a net.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub simulations: u32,
+    /// Simulations for each move of a net [default: 100].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub simulations: Option<u32>,
     /// Nodes for each move of a UCI engine [default: 10000, if nothing else limits it].
     #[arg(long, value_name = "N", group = "limit")]
     pub nodes: Option<u64>,
@@ -45,6 +45,21 @@ impl PlayerOptions {
             Named::Network => format!("run.load_network({})", text(player)),
             Named::Engine => format!("uci({}, {})", text(player), self.engine()?),
         })
+    }
+
+    /// The search of matches between players, as a member of a script's map; none if each of them has a search of its own.
+    pub(super) fn search<'a>(
+        &self,
+        players: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Option<String>, Failure> {
+        match (players.into_iter().all(has_own_search), self.simulations) {
+            (true, None) => Ok(None),
+            (true, Some(_)) => {
+                let message = "--simulations: every player has a search of its own; leave it out, or put it into a player's expression";
+                Err(Failure::new(Exit::BadInput, message))
+            }
+            (false, given) => Ok(Some(format!("search: #{{ simulations: {} }}", given.unwrap_or(100)))),
+        }
     }
 
     /// An error if options of engines are given, and none of the players is an engine that they apply to.
@@ -107,6 +122,14 @@ impl Named {
             Self::Engine
         }
     }
+}
+
+/// Whether a player is an expression that gives a net a search of its own.
+fn has_own_search(player: &str) -> bool {
+    let player = player.trim();
+    let alphabeta =
+        player.strip_prefix("alphabeta(").is_some_and(|first| !first.trim_start().starts_with('#'));
+    alphabeta || player.starts_with("player(") && (player.contains("search") || player.contains("alphabeta"))
 }
 
 /// A text as a literal of a script.

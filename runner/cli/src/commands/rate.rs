@@ -47,7 +47,10 @@ impl RateArgs {
             self.players.iter().chain(&self.anchors).flat_map(|player| player.split('=').take(1)).collect();
         let name = self.written.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
         let anchors = self.anchors.iter().filter_map(|anchor| Some(anchor.rsplit_once('=')?.0));
-        self.options.check_used(self.players.iter().map(String::as_str).chain(anchors))?;
+        let players = || self.players.iter().map(String::as_str).chain(anchors.clone());
+        self.options.check_used(players())?;
+        let openings = self.written.openings().map(|file| format!("openings: {file}"));
+        let arena: Vec<String> = self.options.search(players())?.into_iter().chain(openings).collect();
         let mut lines = vec![format!("let run = open_run({});", text(&name)), "let players = [".to_owned()];
         for player in &self.players {
             lines.push(format!("    {},", self.options.expression(player)?));
@@ -61,9 +64,7 @@ impl RateArgs {
         lines.push(format!("    games: {},", self.games));
         lines.push(format!("    width: {:?},", self.width));
         lines.push(format!("    most_games: {},", self.most_games));
-        let openings = self.written.openings().map(|file| format!(", openings: {file}")).unwrap_or_default();
-        let simulations = self.options.simulations;
-        lines.push(format!("    arena: #{{ search: #{{ simulations: {simulations} }}{openings} }},"));
+        lines.push(format!("    arena: #{{ {} }},", arena.join(", ")));
         lines.extend(["});".to_owned(), "print(table(ratings.players));".to_owned()]);
         Ok(lines.join("\n") + "\n")
     }

@@ -2,6 +2,9 @@
 
 use crate::experiment::{Ended, Experiment};
 
+/// A net with a search of its own.
+const OWN: &str = "player(run.load_network(\"\"), #{ search: #{ simulations: 2 } })";
+
 fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
     experiment.start(args).wait_with_output().expect("ends").into()
 }
@@ -64,6 +67,7 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         (&["match", "random", "engine", "--option", "x"], "--option: expected NAME=VALUE"),
         (&["match", "random", "greedy", "--sprt", "5"], "--sprt: expected two differences in Elo"),
         (&["rate", "random", "greedy", "--anchor", "greedy"], "--anchor: expected PLAYER=ELO"),
+        (&["match", OWN, OWN, "--simulations", "9"], "--simulations: every player has a search of its own"),
     ];
     for (command, expected) in refused {
         let ended = ended(&experiment, command);
@@ -72,4 +76,14 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
     }
     let shown = ended(&experiment, &["match", "random", "an-engine", "--depth", "3", "--script"]);
     assert!(shown.stdout.contains("let second = uci(\"an-engine\", #{ depth: 3 });"), "{}", shown.stdout);
+    // Players with searches of their own have no use for that of the match.
+    for (command, expected) in [
+        (&["match", OWN, "shipped", "--script"][..], true),
+        (&["match", OWN, OWN, "--script"], false),
+        (&["rate", OWN, OWN, "--script"], false),
+        (&["rate", OWN, "--anchor", "random=0", "--script"], true),
+    ] {
+        let shown = ended(&experiment, command).stdout;
+        assert_eq!(shown.contains("search: #{ simulations: 100 }"), expected, "{shown}");
+    }
 }

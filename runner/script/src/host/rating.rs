@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
-use dc0_core::arena::ArenaParams;
 use dc0_core::arena::rating::{Estimate, Standing, Standings};
+use dc0_core::arena::{ArenaParams, PlayerParams};
 use dc0_core::params;
 use dc0_core::params::Value;
 use dc0_steps::StepError;
 use dc0_steps::handles::{Network, Player};
+use dc0_steps::kinds::unused_by;
 use dc0_steps::step::{Argument, StepResult};
 
 use super::session::RunHandle;
@@ -68,6 +69,11 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
         return Err(
             call.misuse(format!("players: expected at least two with the anchors, got {}", players.len()))
         );
+    }
+    // A pair may well leave a parameter without a use, if another one uses it.
+    let nets: Vec<&PlayerParams> = players.iter().filter_map(Player::own).collect();
+    if let Some(unused) = unused_by(&nets, players.len(), &params.arena, &arena) {
+        return Err(call.misuse(format!("arena.{unused}")));
     }
     let arguments: Vec<Argument> = players.iter().cloned().map(Argument::Player).collect();
     ownership::check_arguments(&call, &run, &arguments)?;

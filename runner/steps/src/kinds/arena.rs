@@ -22,6 +22,7 @@ use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::{Evaluator, Tower};
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
+use dc0_core::search::{RootRule, SearchParams};
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_shard_table, write_table};
 use dc0_opponents::{Opponent, alphabeta_with};
@@ -132,6 +133,12 @@ impl Step for Arena {
             })
         };
         Ok(Self { players: [player(PLAYERS[0], params.first)?, player(PLAYERS[1], params.second)?] })
+    }
+
+    fn unused(&self, params: &ArenaParams, given: &Value) -> Option<String> {
+        let owns = [&params.first, &params.second];
+        let nets: Vec<&PlayerParams> = self.networks().map(|(_, number)| owns[number]).collect();
+        unused_by(&nets, self.players.len(), params, given)
     }
 
     fn conflict(&self, params: &ArenaParams, _: &Value) -> Option<String> {
@@ -382,6 +389,48 @@ impl Arena {
         };
         Estimate { work, pace }
     }
+}
+
+/// The first parameter of matches that the script gave and none of their players uses, with the reason. `nets` has what each net has of
+/// its own; the others of the players have no net, and may be opponents in a list.
+pub fn unused_by(
+    nets: &[&PlayerParams],
+    players: usize,
+    params: &ArenaParams,
+    given: &Value,
+) -> Option<String> {
+    let is_given = |name: &str| given.member(name).is_some();
+    let declared = ArenaParams::default();
+    let searches: Vec<&SearchParams> = nets
+        .iter()
+        .filter(|own| own.alphabeta.is_none())
+        .map(|own| own.search.as_ref().unwrap_or(&params.search))
+        .collect();
+    let all_are_nets = nets.len() == players;
+    let all_have_own = nets.iter().all(|own| own.search.is_some() || own.alphabeta.is_some());
+    if is_given("search") && all_are_nets && all_have_own {
+        return Some(
+            "search: every player has a search of its own, so this one has no effect; leave it out"
+                .to_owned(),
+        );
+    }
+    if is_given("cache") && params.cache != declared.cache && all_are_nets && searches.is_empty() {
+        return Some(
+            "cache: every player searches by alpha-beta, which has no cache; leave it out".to_owned(),
+        );
+    }
+    let draws_moves = searches.iter().any(|search| search.root.rule.draws_moves());
+    let of_puct = [
+        ("temperature", params.temperature != declared.temperature),
+        ("choice", params.choice != declared.choice),
+    ];
+    let (name, _) =
+        of_puct.into_iter().find(|(_, is_set)| *is_set && !searches.is_empty() && !draws_moves)?;
+    let rule = searches[0].root.rule.name();
+    Some(format!(
+        "{name}: has no effect with {rule} roots; leave it out, or set root.rule of a player's search to \"{}\"",
+        RootRule::Puct.name()
+    ))
 }
 
 /// The match's test in words, if it has one.
