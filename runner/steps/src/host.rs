@@ -104,6 +104,16 @@ params! {
         let message = "give only one of games, positions and growing".to_owned();
         is_ambiguous.then_some(("games", message)).into_iter().collect()
     };
+    unused |params| {
+        let instead = [
+            ("games", params.games.is_some()),
+            ("positions", params.positions.is_some()),
+            ("growing", params.growing.is_some()),
+        ];
+        let given = instead.into_iter().find(|(_, is_given)| *is_given);
+        let message = |name| format!("has no effect beside {name}, which decides alone; leave one of them out");
+        given.map(|(name, _)| ("iterations", message(name))).into_iter().collect()
+    };
 }
 
 impl GrowingWindow {
