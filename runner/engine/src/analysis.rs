@@ -43,6 +43,7 @@ impl Command for AnalysisArgs {
     const ABOUT: &'static str = "Analyse many positions at once for another program: queries and answers are JSON lines on stdin and stdout";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         Ok(run(self, program)?)
     }
 }

@@ -37,6 +37,7 @@ impl Command for ExplainArgs {
     const ABOUT: &'static str = "Explain a position: the net's evaluation, the search, and its tree";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         explain(self, &program.console)?;
         Ok(Exit::Done)
     }

@@ -68,7 +68,8 @@ impl Command for PlayArgs {
     const NAME: &'static str = "play";
     const ABOUT: &'static str = "Play against a net in the terminal";
 
-    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         let (setup, player) = set_up(self)?;
         Ok(Session::new(setup, player, &mut io::stdout()).run()?)
     }

@@ -59,7 +59,8 @@ impl Command for UciArgs {
     const NAME: &'static str = "uci";
     const ABOUT: &'static str = "Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe";
 
-    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         let settings = settings(self)?;
         let output: Box<dyn Write + Send> = Box::new(io::stdout());
         match session(&mut io::stdin().lock(), output, settings) {

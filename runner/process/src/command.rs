@@ -55,6 +55,14 @@ pub struct Program {
 }
 
 impl Program {
+    /// Shows warnings on the terminal, for a command that has no other use for a log.
+    pub fn show_warnings(&self) -> Result<(), Failure> {
+        let started = logging::start(LevelFilter::Warn, &self.console);
+        started
+            .map(|_| ())
+            .map_err(|cause| Failure::new(Exit::Failed, format!("cannot start logging: {cause}")))
+    }
+
     /// Starts logging and listening for Ctrl-C.
     pub fn start(&self, level: LevelFilter) -> Result<Process, Failure> {
         let failed = |message| Failure::new(Exit::Failed, message);

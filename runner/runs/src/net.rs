@@ -1,9 +1,12 @@
 //! Nets named on a command line: a weights file, or a generation of a run.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
+use dc0_core::poison::IgnorePoison as _;
 use thiserror::Error;
 
 use crate::error::RunError;
@@ -164,7 +167,38 @@ pub fn named(name: &str) -> Result<Named, NetError> {
     if digest != generation.blake3 {
         return Err(NetError::Digest { file, expected: generation.blake3.clone(), found: digest });
     }
+    if requested.is_none() && generations.len() == 1 && is_untrained(&checkpoint) {
+        warn_of_random_weights(&folder, generation);
+    }
     Ok(Named { file, net: Arc::new(checkpoint), digest })
+}
+
+/// Whether a run made a net without another one, so that its weights are random.
+fn is_untrained(net: &Checkpoint) -> bool {
+    net.provenance.member("step").is_some() && net.provenance.member("start").is_none()
+}
+
+/// Warns, once for each run, that its only generation has random weights, and says how to choose another net.
+fn warn_of_random_weights(run: &Folder, first: &Generation) {
+    static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if !WARNED.lock().ignore_poison().insert(run.root().to_owned()) {
+        return;
+    }
+    let name = run.root().display();
+    let folder = run.path(&first.network).parent().map(Path::to_owned).unwrap_or_default();
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let last = files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
+        .filter(|file| *file != run.path(&first.network))
+        .max();
+    let advice = match last {
+        Some(last) => format!("; another net is named by its file, such as {}", last.display()),
+        None => String::new(),
+    };
+    log::warn!(
+        "the run {name} has promoted no net, so this is its generation 0, whose weights are random{advice}; nets that its script \
+         promotes (run.promote) are RUN:GENERATION"
+    );
 }
 
 /// The folder of a run: its path, or its name in `datasets`.

@@ -101,6 +101,7 @@ impl Command for ExportArgs {
     const ABOUT: &'static str = "Write a net, games, training tensors, puzzles, a sweep or training curves in the format of other programs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         let lines = match &self.format {
             ExportFormat::Engine(args) => engine(args)?,
             ExportFormat::Evalfile(args) => evalfile(args)?,

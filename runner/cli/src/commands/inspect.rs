@@ -64,6 +64,7 @@ impl Command for InspectArgs {
         "Show a net's layers: their sizes, their cost and statistics of their outputs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.show_warnings()?;
         program.console.result(&shown(self)?);
         Ok(Exit::Done)
     }

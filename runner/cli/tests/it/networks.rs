@@ -42,6 +42,42 @@ fn every_kind_of_net_trains_on_the_same_games_and_plays() {
     assert_eq!((again.code, again.stdout), (Some(0), ended.stdout), "finished steps are skipped");
 }
 
+/// A run is its last generation where a net is named. One that has promoted none is its first net, which is rarely the one that is
+/// meant.
+#[test]
+fn the_random_net_of_a_run_without_promotions_comes_with_a_warning() {
+    let script = |name: &str, rest: &str| {
+        format!(
+            "let run = open_run(\"{name}\"); let net = run.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
+            let games = run.self_play(net, #{{ games: 2, search: #{{ simulations: 2 }}, max_plies: 8 }}); {rest}"
+        )
+    };
+    let training = "let trained = run.train(net, games, #{ updates: 1, batch: 4 });";
+    let experiment = Experiment::new(&script("plain", training));
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let ended = |args: &[&str]| -> Ended {
+        let ended: Ended = experiment.start(args).wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+        ended
+    };
+    let export = |net| ended(&["export", "net", net, "--out", "copy.safetensors"]).stderr;
+    for stderr in [ended(&["inspect", "plain"]).stderr, export("plain")] {
+        let expected =
+            ["warn: the run ", "plain has promoted no net", "random", "0001.safetensors", "RUN:GENERATION"];
+        assert!(expected.iter().all(|part| stderr.contains(part)), "{stderr}");
+    }
+    assert_eq!(export("plain:0"), "");
+
+    experiment
+        .write("let run = open_run(\"other\"); run.load_network(\"plain\"); run.load_network(\"plain\");");
+    let loaded = experiment.run(&[]);
+    assert_eq!(loaded.stderr.matches("has promoted no net").count(), 1, "{}", loaded.stderr);
+
+    experiment.write(&script("better", &format!("{training} run.promote(trained);")));
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    assert_eq!(export("better"), "");
+}
+
 #[test]
 fn every_kind_of_net_passes_a_check() {
     let ended = Experiment::new(KINDS).run(&["--check"]);
