@@ -12,6 +12,7 @@ use super::events::{Measured, Spent, Spread};
 use super::importance::importances;
 use super::observation::{Direction, TrialState};
 use super::params::SweepParams;
+use super::pruner::PrunerKind;
 use super::space::{Point, label};
 use super::trials::{Trial, Trials};
 
@@ -49,6 +50,8 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// The importance of each parameter, the largest first; empty while too few trials are complete.
     pub importances: Vec<(String, f64)>,
+    /// What its reader may not expect, each a line: trials beyond the number requested, or a halving that none of them passes.
+    pub remarks: Vec<String>,
 }
 
 impl Board {
@@ -65,7 +68,8 @@ impl Board {
             complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
         let importances = importances(&params.space, direction, &valued);
         let (name, objective) = (params.name.clone(), params.objective.clone());
-        Self { name, objective, direction, rows, importances }
+        let remarks = surplus(params, trials).into_iter().chain(standstill(params, trials, &rows)).collect();
+        Self { name, objective, direction, rows, importances, remarks }
     }
 
     /// The best complete trial.
@@ -151,6 +155,46 @@ impl Row {
     }
 }
 
+/// That a sweep has more trials than requested, since none is removed.
+fn surplus(params: &SweepParams, trials: &Trials) -> Option<String> {
+    let (started, requested) = (trials.next_number(), params.trials);
+    (started > requested).then(|| {
+        format!(
+            "trials: {requested} are requested, and {started} were started before; all of them are kept and compared"
+        )
+    })
+}
+
+/// Why no trial of a successive halving is complete, if those that wait are too few for one to go on.
+fn standstill(params: &SweepParams, trials: &Trials, rows: &[Row]) -> Option<String> {
+    let pruner = &params.pruner;
+    let is_stuck = pruner.kind == PrunerKind::Asha
+        && rows.iter().any(|row| row.state == TrialState::Paused)
+        && !rows
+            .iter()
+            .any(|row| matches!(row.state, TrialState::Complete | TrialState::Running | TrialState::Killed));
+    if !is_stuck {
+        return None;
+    }
+    let on = |rung: u32| {
+        trials.iter().filter(|(_, trial)| trial.reports().iter().any(|report| report.at >= rung)).count()
+    };
+    let rungs = (0..).map_while(|index| pruner.rung(index)).map(|rung| (rung, on(rung)));
+    let (rung, count) = rungs.take_while(|(_, count)| *count > 0).last()?;
+    let reduction = pruner.reduction;
+    let last = if rung > pruner.least {
+        format!(", or set pruner.most to {rung}, so that the best of the rung before run to their end")
+    } else {
+        String::new()
+    };
+    (count < reduction as usize).then(|| {
+        let count = counted(count, "trial");
+        format!(
+            "{count} reached report {rung}, where one of every {reduction} goes on: raise trials or lower pruner.reduction{last}"
+        )
+    })
+}
+
 /// The order of states in the table, complete trials first.
 fn rank(state: TrialState) -> u32 {
     match state {
@@ -206,9 +250,77 @@ impl Display for Board {
             let share = |(name, share): &(String, f64)| format!("{name} {:.0}%", 100.0 * share);
             writeln!(f, "importance: {}", self.importances.iter().map(share).collect::<Vec<_>>().join(", "))?;
         }
+        for remark in &self.remarks {
+            writeln!(f, "{remark}")?;
+        }
         match self.snippet() {
             Some(snippet) => write!(f, "best: {snippet}"),
             None => write!(f, "no trial is complete"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::params::{Value, read};
+
+    use super::Board;
+    use crate::sweep::events::{Ending, Event, Measured, Replicate, Spent};
+    use crate::sweep::params::SweepParams;
+    use crate::sweep::pruner::Reported;
+    use crate::sweep::trials::Trials;
+
+    fn params(more: &str) -> SweepParams {
+        let text = format!(
+            r#"{{"name": "s", "space": {{"x": {{"kind": "choice", "values": [0, 1, 2, 3]}}}}, "sampler": "grid"{more}}}"#
+        );
+        read("sweep", &serde_json::from_str::<Value>(&text).expect("JSON")).expect("parameters")
+    }
+
+    /// Trials that have reported at each of these numbers, and paused there.
+    fn paused(at: &[u32]) -> Trials {
+        let trial = |(trial, at): (u32, &u32)| {
+            let replicate = Replicate { trial, replicate: 0 };
+            let point = [("x".to_owned(), Value::Int(trial.into()))].into();
+            let report = Reported { at: *at, value: 0.5, low: 0.5, high: 0.5 };
+            let (ending, result) = (Ending::Paused, Some(Measured::exact(0.5)));
+            let spent = Spent::default();
+            [
+                Event::Suggested { trial, point },
+                Event::Started { replicate },
+                Event::Reported { replicate, report },
+                Event::Ended { replicate, ending, result, because: None, spent },
+            ]
+        };
+        let events: Vec<Event> = (0..).zip(at).flat_map(trial).collect();
+        Trials::from_events(&events)
+    }
+
+    fn ends(more: &str, at: &[u32]) -> String {
+        let shown = Board::new(&params(more), &paused(at)).to_string();
+        shown.lines().rev().take(2).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_halving_that_nobody_passes_says_why() {
+        let asha = r#", "trials": 2, "pruner": {"kind": "asha", "reduction": 3}"#;
+        assert_eq!(
+            ends(asha, &[1, 1]),
+            "2 trials reached report 1, where one of every 3 goes on: raise trials or lower pruner.reduction\nno trial is complete"
+        );
+        let asha = r#", "trials": 4, "pruner": {"kind": "asha", "reduction": 3}"#;
+        let ended = ends(asha, &[1, 3, 1, 1]);
+        let expected = "1 trial reached report 3, where one of every 3 goes on: raise trials or lower pruner.reduction, or set \
+            pruner.most to 3, so that the best of the rung before run to their end\nno trial is complete";
+        assert_eq!(ended, expected);
+    }
+
+    #[test]
+    fn trials_beyond_those_requested_are_mentioned() {
+        let ended = ends(r#", "trials": 1"#, &[1, 1, 1]);
+        let expected =
+            "trials: 1 are requested, and 3 were started before; all of them are kept and compared";
+        assert!(ended.starts_with(expected), "{ended}");
+        assert!(!ends(r#", "trials": 3"#, &[1, 1, 1]).contains("requested"));
     }
 }

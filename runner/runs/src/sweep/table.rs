@@ -71,6 +71,7 @@ mod tests {
             direction: Direction::Maximize,
             rows: Vec::new(),
             importances: Vec::new(),
+            remarks: Vec::new(),
         };
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/README.md");
         let page = std::fs::read_to_string(page).expect("the page");
