@@ -59,7 +59,9 @@ impl fmt::Display for ParamKind {
             Self::Bool => f.write_str("true or false"),
             Self::Text => f.write_str("text"),
             Self::Choice(names) => write!(f, "one of {}", names.join(", ")),
-            Self::Schedule => f.write_str("a number, or a function of one whole number"),
+            Self::Schedule => {
+                f.write_str("a number, pairs [[0, value], …], or a function of one whole number")
+            }
             Self::Group => f.write_str("a group #{…}"),
             Self::OpenGroup(text) => f.write_str(text),
             Self::List(items) => write!(f, "a list, each {items}"),

@@ -5,8 +5,8 @@ use super::{Param, ParamKind, Problems, Value};
 
 /// A piecewise constant function of a whole number.
 ///
-/// Scripts write a number, or a closure of one integer that the runner samples into a table before the step starts, so
-/// a step's parameters are always plain data.
+/// Scripts write a number, a list of points, or a closure of one integer that the runner samples into a table before the step starts,
+/// so a step's parameters are always plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     /// `(first counter, value)`; counters increase from 0 and neighbouring values differ.
@@ -71,17 +71,19 @@ impl Param for Schedule {
         let Value::List(items) = value else {
             return f64::read(value, path, range, problems).map(Self::constant);
         };
-        let points: Option<Vec<(u32, f64)>> = items.iter().map(point).collect();
-        let points = match points {
-            Some(points) => points,
-            None => (0..).zip(Vec::<f64>::read(value, path, range, problems)?).collect(),
-        };
         let before = problems.len();
-        for (counter, number) in &points {
-            f64::read(&Value::Float(*number), &format!("{path}[{counter}]"), range, problems);
+        let mut points = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let Some((counter, number)) = point(item) else {
+                let expected = "expected a pair of a counter and the value from there on, such as [0, 0.5]";
+                problems.add(&format!("{path}[{index}]"), format!("{expected}, got {item}"));
+                continue;
+            };
+            f64::read(&Value::Float(number), &format!("{path}[{counter}]"), range, problems);
+            points.push((counter, number));
         }
         let schedule = Self::from_points(points);
-        if schedule.is_none() {
+        if schedule.is_none() && problems.len() == before {
             problems.add(path, "expected counters that rise from 0, one value each");
         }
         schedule.filter(|_| problems.len() == before)

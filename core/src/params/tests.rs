@@ -165,15 +165,27 @@ fn a_text_stands_for_a_group_with_a_shorthand() {
 }
 
 #[test]
-fn schedules_are_read_from_samples_and_from_points() {
-    let samples = read::<Example>("x", &value(r#"{"temperature": [1, 1, 0.5, 0.5]}"#)).unwrap().temperature;
+fn schedules_are_read_from_points() {
     let points =
         read::<Example>("x", &value(r#"{"temperature": [[0, 1.0], [2, 0.5]]}"#)).unwrap().temperature;
-    assert_eq!(samples, points);
-    assert_eq!((samples.at(0), samples.at(1), samples.at(2), samples.at(900)), (1.0, 1.0, 0.5, 0.5));
-    assert!(errors(r#"{"temperature": [1, 11]}"#).contains("temperature[1]: must lie in 0.0..=10.0"));
+    assert_eq!(Some(&points), Schedule::from_samples(&[1.0, 1.0, 0.5, 0.5]).as_ref());
+    assert_eq!((points.at(0), points.at(1), points.at(2), points.at(900)), (1.0, 1.0, 0.5, 0.5));
+    assert!(
+        errors(r#"{"temperature": [[0, 1], [1, 11]]}"#).contains("temperature[1]: must lie in 0.0..=10.0")
+    );
     assert!(errors(r#"{"temperature": [[1, 0.5]]}"#).contains("rise from 0"));
     assert!(errors(r#"{"temperature": []}"#).contains("rise from 0"));
+}
+
+/// Such a list would hold its first values for one ply each, and its last for the rest.
+#[test]
+fn a_schedule_is_no_list_of_numbers() {
+    let expected = "expected a pair of a counter and the value from there on, such as [0, 0.5]";
+    let found = errors(r#"{"temperature": [1, 0.5]}"#);
+    for problem in ["temperature[0]: {}, got 1\n", "temperature[1]: {}, got 0.5"] {
+        assert!(found.contains(&problem.replace("{}", expected)), "{found}");
+    }
+    assert!(errors(r#"{"temperature": [[-1, 0.5]]}"#).contains("temperature[0]: expected a pair"));
 }
 
 #[test]

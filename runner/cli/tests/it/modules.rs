@@ -62,6 +62,20 @@ fn a_plan_shows_the_beginning_of_a_long_schedule() {
 }
 
 #[test]
+fn schedules_without_counters_and_functions_to_warm_up_are_refused() {
+    for (call, expected) in [
+        ("linear(1.0, 0.0, 0)", "linear: expected at least 1 counter, got 0"),
+        ("cosine(1.0, 0.0, -2)", "cosine: expected at least 1 counter, got -2"),
+        ("warmup(-1, 1.0)", "warmup: expected at least 0 counters, got -1"),
+        ("warmup(100, |update| 0.1)", "warmup: expected a number or a list of [counter, value]"),
+    ] {
+        let error = run(&format!("import \"lib/schedules\" as schedules; schedules::{call};")).error();
+        let error = error.expect("is refused");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn a_step_accepts_a_schedule_of_a_module() {
     let ran = run("import \"lib/schedules\" as schedules;
         let run = open_run(\"x\"); let net = run.network();
