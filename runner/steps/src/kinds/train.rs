@@ -108,6 +108,11 @@ impl Step for Training {
 
     fn conflict(&self, params: &TrainParams, given: &Value) -> Option<String> {
         unserved(params, given, &self.start.0.spec)
+        let sources = &*self.window.0;
+        if !sources.is_empty() && sources.iter().all(|source| source.weight == 0.0) {
+            let advice = "leave out `* 0`, or add games with a weight above 0";
+            return Some(format!("all games have the weight 0, so there is nothing to train on; {advice}"));
+        }
     }
 
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
