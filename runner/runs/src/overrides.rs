@@ -106,12 +106,13 @@ impl Fault for ParamsFileError {
 pub fn read_file(path: &Path) -> Result<Vec<Override>, ParamsFileError> {
     let unreadable = |cause| ParamsFileError::Unreadable { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = text.trim_start_matches('\u{feff}');
     let form = |expected: String| ParamsFileError::Form { path: path.to_owned(), expected };
     let is_json = path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("json"));
     let values: Json = if is_json {
-        serde_json::from_str(&text).map_err(|cause| form(format!("JSON; {cause}")))?
+        serde_json::from_str(text).map_err(|cause| form(format!("JSON; {cause}")))?
     } else {
-        toml::from_str(&text).map_err(|cause| form(format!("TOML; {}", cause.to_string().trim_end())))?
+        toml::from_str(text).map_err(|cause| form(format!("TOML; {}", cause.to_string().trim_end())))?
     };
     let mut overrides = Vec::new();
     match values {
@@ -160,12 +161,13 @@ mod tests {
     use super::{Origin, Override, read_file};
 
     #[test]
-    fn values_from_toml_and_json_equal_typed_ones() {
+    fn values_from_toml_and_json_equal_typed_ones_with_a_byte_order_mark_or_without() {
         let folder = tempfile::tempdir().expect("a folder");
         let expected = [("games", "4"), ("rule", "puct"), ("search.c_puct", "1.5"), ("sizes", "[1,2]")];
         for (name, text) in [
             ("a.toml", "games = 4\nrule = \"puct\"\nsizes = [1, 2]\n[search]\nc_puct = 1.5\n"),
             ("a.json", r#"{ "games": 4, "rule": "puct", "search": { "c_puct": 1.5 }, "sizes": [1, 2] }"#),
+            ("b.toml", "\u{feff}games = 4\nrule = \"puct\"\nsizes = [1, 2]\n[search]\nc_puct = 1.5\n"),
         ] {
             let file = folder.path().join(name);
             fs::write(&file, text).expect("writes");

@@ -91,7 +91,7 @@ impl Fault for LoadError {
     }
 }
 
-/// Reads a script file, which may be a pipe.
+/// Reads a script file, which may be a pipe. The byte-order mark that some editors write first is no part of the script.
 pub fn read_script(path: &Path) -> Result<String, LoadError> {
     let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
     let file = File::open(path).map_err(unreadable)?;
@@ -105,7 +105,7 @@ pub fn read_script(path: &Path) -> Result<String, LoadError> {
     if bytes > MAX_SCRIPT_BYTES {
         return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
     }
-    Ok(text)
+    Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
 }
 
 /// Resolves imports within one folder, and compiles each module once.

@@ -75,6 +75,20 @@ fn schedules_without_counters_and_functions_to_warm_up_are_refused() {
     }
 }
 
+/// Some editors write a byte-order mark before UTF-8 text.
+#[test]
+fn scripts_and_modules_may_begin_with_a_byte_order_mark() {
+    let experiment =
+        Experiment::new("\u{feff}import \"twice\" as twice;\nprint(twice::of(4)); twice::wrong();");
+    let module = experiment.folder.path().join("twice.rhai");
+    std::fs::write(module, "\u{feff}fn of(x) { 2 * x } fn wrong() { throw \"no luck\"; }").expect("writes");
+    let ended = experiment.run(&["--out", "datasets"]);
+    assert_eq!(ended.stdout, "8\n", "{}", ended.stderr);
+    for part in ["error: twice.rhai:1:33: the script threw: no luck", "called from x.rhai:2:29"] {
+        assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn a_step_accepts_a_schedule_of_a_module() {
     let ran = run("import \"lib/schedules\" as schedules;
