@@ -93,6 +93,11 @@ fn sweep(
             "space.{name}: these names of a trial are reserved: {reserved}; choose another"
         )));
     }
+    if params.objective.is_empty() {
+        return Err(
+            call.misuse("objective: is empty; name the trials' values, such as \"score\", or leave it out")
+        );
+    }
     let call_params = CallParams { params: params.clone(), given };
     let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
         OpenSweep::Whole(opened) => opened,
