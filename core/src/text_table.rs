@@ -1,4 +1,4 @@
-//! Aligned text tables for terminals. They are in this crate because every other crate writes tables and depends on it; nothing
+//! Aligned text tables for terminals, and the figures in them. They are in this crate because every other crate writes tables and depends on it; nothing
 //! here prints.
 
 /// The alignment of a cell in its column.
@@ -44,9 +44,24 @@ pub fn aligned<R: AsRef<[String]>>(rows: &[R], align: impl Fn(usize) -> Align) -
     rows.iter().map(line).collect()
 }
 
+/// A figure with some digits after the point; from a million on, as a power of ten.
+pub fn figure(value: f64, digits: usize) -> String {
+    if value.abs() < 1e6 || !value.is_finite() {
+        return format!("{value:.digits$}");
+    }
+    format!("{value:.digits$e}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Align, aligned};
+    use super::{Align, aligned, figure};
+
+    #[test]
+    fn large_figures_are_powers_of_ten() {
+        let figures = [2.5, -0.0004, 999_999.25, -3.4e38, 1e6, f64::INFINITY, f64::NAN];
+        let expected = ["2.500", "-0.000", "999999.250", "-3.400e38", "1.000e6", "inf", "NaN"];
+        assert_eq!(figures.map(|value| figure(value, 3)), expected);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_lines_are_trimmed() {

@@ -1,6 +1,7 @@
 //! The table of iterations at the end of a script.
 
 use dc0_core::params::Value;
+use dc0_core::text_table::figure;
 
 use super::handles::{Games, MatchResult, Network};
 
@@ -96,7 +97,7 @@ impl Row {
             or_dash(self.draw_rate.map(|rate| format!("{:.1}%", 100.0 * rate))),
             or_dash(self.mean_plies.map(|plies| format!("{plies:.1}"))),
             or_dash(self.candidate.clone()),
-            or_dash(self.loss.map(|loss| format!("{loss:.3}"))),
+            or_dash(self.loss.map(|loss| figure(loss, 3))),
             or_dash(self.scores()),
             or_dash(self.generation.map(|generation| generation.to_string())),
         ]

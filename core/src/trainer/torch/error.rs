@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::event::Cancelled;
 use crate::network::torch::TorchError;
+use crate::text_table::figure;
 
 /// Why training failed or stopped.
 #[derive(Debug, Error)]
@@ -49,7 +50,8 @@ pub enum TrainError {
     OtherTargets,
     /// The training diverged. Only the last stored state is kept.
     #[error(
-        "update {update} is not finite (loss {loss}, of which policy loss {policy_loss}, value loss {value_loss}; gradient norm {gradient_norm}); lower learning_rate or set clip_norm"
+        "update {update} is not finite (loss {}, of which policy loss {}, value loss {}; gradient norm {}); lower learning_rate or set clip_norm",
+        figure(*loss, 3), figure(*policy_loss, 3), figure(*value_loss, 3), figure(*gradient_norm, 3)
     )]
     NotFinite {
         /// The update, counted from 0.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result as Written};
 
 use dc0_core::params::Value;
-use dc0_core::text_table::{Align, aligned};
+use dc0_core::text_table::{Align, aligned, figure};
 use dc0_process::format::counted;
 
 use super::events::{Measured, Spent, Spread};
@@ -210,7 +210,8 @@ fn rank(state: TrialState) -> u32 {
 /// A value with its interval, if it has one.
 fn shown(measured: Measured) -> String {
     let Measured { value, low, high } = measured;
-    if low < high { format!("{value:.4} [{low:.4}, {high:.4}]") } else { format!("{value:.4}") }
+    let [value, low, high] = [value, low, high].map(|number| figure(number, 4));
+    if measured.low < measured.high { format!("{value} [{low}, {high}]") } else { value }
 }
 
 /// The most trials that the table shows.

@@ -12,6 +12,7 @@ use dc0_core::store::{
     FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
     write_table,
 };
+use dc0_core::text_table;
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{
     self, CarriedState, OptimizerStart, TrainJob, TrainParams, TrainPrecision, TrainSummary, Trained,
@@ -107,12 +108,12 @@ impl Step for Training {
     }
 
     fn conflict(&self, params: &TrainParams, given: &Value) -> Option<String> {
-        unserved(params, given, &self.start.0.spec)
         let sources = &*self.window.0;
         if !sources.is_empty() && sources.iter().all(|source| source.weight == 0.0) {
             let advice = "leave out `* 0`, or add games with a weight above 0";
             return Some(format!("all games have the weight 0, so there is nothing to train on; {advice}"));
         }
+        unserved(params, given, &self.start.0.spec)
     }
 
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
@@ -185,9 +186,10 @@ impl Step for Training {
 
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let [updates, loss, policy, value] = ["updates", "loss", "policy_loss", "value_loss"].map(figure);
-        let updates = counted(updates as usize, "update");
-        format!("{updates}, loss {loss:.3} (policy {policy:.3}, value {value:.3})")
+        let updates = counted(figure("updates") as usize, "update");
+        let [loss, policy, value] =
+            ["loss", "policy_loss", "value_loss"].map(|name| text_table::figure(figure(name), 3));
+        format!("{updates}, loss {loss} (policy {policy}, value {value})")
     }
 
     fn planned(&self, _: &TrainParams, number: u32) -> Result<String, StepError> {

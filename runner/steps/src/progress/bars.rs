@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use dc0_core::event::{Event, GameSnapshot, Observer};
+use dc0_core::text_table::figure;
 
 use super::file::{LiveGameFile, ProgressFile, StepStatus};
 use crate::executor::FleetStatus;
@@ -141,7 +142,7 @@ impl StepProgress {
         let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
         let rates = counts.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
         let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
-        let figures = counts.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
+        let figures = counts.figures.iter().map(|(name, value)| format!("{name} {}", figure(*value, 3)));
         let fleet = counts.fleet.iter().map(|fleet| {
             let present = fleet.workers.iter().filter(|worker| worker.last_seen_secs.is_some()).count();
             let FleetStatus { waiting, issued, .. } = fleet;
