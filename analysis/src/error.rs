@@ -122,9 +122,9 @@ impl From<EngineError> for AnalysisError {
         match (kind, name) {
             (ErrorKind::Column, Some(name)) => {
                 // The engine names a few columns like it, not all.
-                let near = nearest(&name.to_lowercase(), candidates.iter().map(String::as_str));
-                let near = near.map(str::to_owned).or_else(|| candidates.first().cloned());
-                Self::Column { name, known: near.into_iter().collect() }
+                let near = near(&name, &candidates).or_else(|| candidates.first().map(String::as_str));
+                let known = near.filter(|_| !is_letter(&name)).map(ToOwned::to_owned);
+                Self::Column { name, known: known.into_iter().collect() }
             }
             (ErrorKind::Function, Some(name)) => Self::Function { name, known: candidates },
             (ErrorKind::Table, Some(name)) => Self::Table { name, known: candidates },
@@ -136,10 +136,18 @@ impl From<EngineError> for AnalysisError {
     }
 }
 
+/// Whether a name is a single letter, which is as near to one name as to any other.
+fn is_letter(name: &str) -> bool {
+    name.chars().count() == 1
+}
+
+fn near<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    nearest(&name.to_lowercase(), known.iter().map(String::as_str)).filter(|_| !is_letter(name))
+}
+
 /// Suggests the nearest name; if none is near, lists all.
 fn hint(name: &str, known: &[String]) -> String {
-    let near = nearest(&name.to_lowercase(), known.iter().map(String::as_str));
-    match near {
+    match near(name, known) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if known.is_empty() => String::new(),
         None if known.len() == 1 => format!("; the nearest is `{}`", known[0]),
@@ -149,13 +157,25 @@ fn hint(name: &str, known: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::AnalysisError;
+    use super::{AnalysisError, EngineError, ErrorKind};
 
     #[test]
     fn the_nearest_name_is_suggested() {
         let known = ["result".to_owned(), "plies".to_owned()];
         let error = AnalysisError::Column { name: "Resul".to_owned(), known: known.to_vec() };
         assert_eq!(error.to_string(), "there is no column `Resul`; did you mean `result`?");
+        let error = AnalysisError::Column { name: "r".to_owned(), known: known.to_vec() };
+        assert_eq!(error.to_string(), "there is no column `r`; there are result, plies");
+        let candidates = vec!["result".to_owned()];
+        let engine = |name: &str| EngineError {
+            kind: ErrorKind::Column,
+            message: String::new(),
+            name: Some(name.to_owned()),
+            candidates: candidates.clone(),
+        };
+        let column = |name| AnalysisError::from(engine(name)).to_string();
+        assert_eq!(column("x"), "there is no column `x`");
+        assert_eq!(column("zz"), "there is no column `zz`; the nearest is `result`");
         let error = AnalysisError::Table { name: "zzz".to_owned(), known: known.to_vec() };
         assert_eq!(error.to_string(), "there is no table `zzz`; there are result, plies");
     }

@@ -86,6 +86,17 @@ impl Problems {
     }
 }
 
+/// The name of which another one is a slip of the keys: at most one edit for four letters. For lists of names that have nothing to do
+/// with each other, in which [`nearest`] would find one too easily.
+pub fn intended<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
+        .filter(|(edits, _)| *edits <= name.chars().count() / 4)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
+}
+
 /// The known name that is most similar to a misspelt one (Jaro–Winkler similarity of at least 0.75, chosen).
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known

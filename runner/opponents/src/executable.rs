@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use dc0_core::params::nearest;
+use dc0_core::params::intended;
 
 use crate::error::OpponentError;
 
@@ -56,7 +56,7 @@ fn not_found(command: &str, folders: &[PathBuf]) -> OpponentError {
     let first = command.split_whitespace().next().unwrap_or_default();
     let hint = if first != command && names.contains(first) {
         format!("; arguments belong in `args`: \"{first}\", #{{ args: [\"…\"] }}")
-    } else if let Some(near) = nearest(command, names.iter().map(String::as_str)) {
+    } else if let Some(near) = intended(command, names.iter().map(String::as_str)) {
         format!("; did you mean \"{near}\"?")
     } else {
         "; install it, or give the path of its file".to_owned()
@@ -154,6 +154,9 @@ mod tests {
         assert!(error("").contains("expected the name or path of a program"));
         let typo = error("mkdirr");
         assert!(typo.contains("did you mean \"mkdir\"?") && typo.contains("/bin"), "{typo}");
+        assert!(error("mdkir").contains("did you mean \"mkdir\"?"));
+        // Every system has `test`, with which it begins.
+        assert!(error("testable-engine").ends_with("; install it, or give the path of its file"));
         assert!(error("sh -c true").contains("arguments belong in `args`"), "{}", error("sh -c true"));
         assert!(error("qqqqqqqqqq").ends_with("; install it, or give the path of its file"));
         assert!(error("~/engine").contains("only shells know `~`"));
