@@ -5,6 +5,7 @@ mod grow;
 mod import;
 mod load_network;
 mod network;
+mod programs;
 mod puzzles;
 mod reanalyze;
 mod search;

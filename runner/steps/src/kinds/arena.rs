@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, Baseline, EloInterval, Fault, Forfeit, KeepMatchShard, Lineup, MakeProgram, Match,
-    MatchShard, MatchSummary, Mind, PlayerParams, Sprt, baseline,
+    self, ArenaParams, Baseline, EloInterval, KeepMatchShard, Lineup, MakeProgram, Match, MatchShard,
+    MatchSummary, Mind, PlayerParams, Sprt, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::book::{Book, BookParams};
 use dc0_core::event::{Event, Observer};
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::nnue::NnueNet;
-use dc0_core::network::{Evaluator, Tower};
 use dc0_core::params::{Param, Problem, Value, read};
 use dc0_core::rng::Seed;
 use dc0_core::search::{RootRule, SearchParams};
 use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_shard_table, write_table};
-use dc0_opponents::{Opponent, alphabeta_with};
+use dc0_opponents::Opponent;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
+use super::programs::{Startable, unfit_for_alphabeta};
 use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -152,15 +152,7 @@ impl Step for Arena {
                 let path = if own.search.is_some() { format!("{name}.search") } else { "search".to_owned() };
                 return unmet(&path, params.search_of(number), &network.0.spec);
             }
-            let tower = network.0.spec.tower.kind;
-            (tower != Tower::Nnue).then(|| {
-                format!(
-                    "{name}.alphabeta: alpha-beta asks a net of the kind nnue for values, and {} is of the kind {}; leave it out for a \
-                     tree search, or the net for material and piece squares",
-                    player.name(),
-                    tower.name()
-                )
-            })
+            unfit_for_alphabeta(name, &player.name(), network)
         })
     }
 
@@ -497,6 +489,16 @@ pub enum MatchPlayer<'a> {
     Program(&'a ProgramPlayer),
 }
 
+impl<'a> MatchPlayer<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Network { name, .. } => name,
+            Self::Baseline(baseline) => baseline.name(),
+            Self::Program(program) => &program.name,
+        }
+    }
+}
+
 /// Wraps a net's evaluator.
 pub type WrapEvaluator<'a> = dyn Fn(Box<dyn Evaluator>, &Checkpoint) -> Box<dyn Evaluator> + Sync + 'a;
 
@@ -534,35 +536,22 @@ impl MatchSetup<'_> {
         let (make_first, make_second) = (|| make(0), || make(1));
         let makes: [&MakeEvaluator<'_>; 2] = [&make_first, &make_second];
         let tables = [params.search_of(0).open_tablebases()?, params.search_of(1).open_tablebases()?];
-        let mut nnues = [None, None];
-        for (number, own) in [&params.first, &params.second].into_iter().enumerate() {
-            if let (MatchPlayer::Network { net, .. }, Some(_)) = (players[number], &own.alphabeta) {
-                nnues[number] = Some(NnueNet::shared(&net.spec, &net.weights)?);
-            }
-        }
-        let start = |player: usize| {
-            if let (MatchPlayer::Network { name, .. }, Some(net)) = (players[player], &nnues[player]) {
-                let own = [&params.first, &params.second][player].alphabeta.clone();
-                let own = own.unwrap_or_default();
-                let failed =
-                    |cause: TablebaseError| Forfeit { fault: Fault::Crash, detail: cause.to_string() };
-                return Ok(alphabeta_with(net, &own, own.open_tablebases().map_err(failed)?, name));
-            }
-            let MatchPlayer::Program(program) = players[player] else {
-                unreachable!("only programs are started")
-            };
-            let failed = |detail: String| Forfeit { fault: Fault::Crash, detail };
-            let opponent = program.opponent.as_ref();
-            let opponent = opponent.ok_or_else(|| failed(format!("{} plays no more", program.name)))?;
-            opponent.start().map_err(|cause| failed(cause.to_string()))
+        let program = |number: usize| -> Result<Option<Startable<'_>>, StepError> {
+            Ok(match (players[number], &[&params.first, &params.second][number].alphabeta) {
+                (MatchPlayer::Network { name, net }, Some(own)) => {
+                    Some(Startable::alphabeta(name, net, own)?)
+                }
+                (MatchPlayer::Program(program), _) => Some(Startable::Program(program)),
+                (MatchPlayer::Network { .. } | MatchPlayer::Baseline(_), _) => None,
+            })
         };
+        let programs = [program(0)?, program(1)?];
+        let start = |player: usize| programs[player].as_ref().expect("only programs are started").start();
         let (start_first, start_second) = (|| start(0), || start(1));
         let starts: [&MakeProgram<'_>; 2] = [&start_first, &start_second];
-        let player = |number: usize| match players[number] {
-            MatchPlayer::Network { name, .. } if nnues[number].is_some() => {
-                arena::Player { name, mind: Mind::Program { make: starts[number], is_timed: false } }
-            }
-            MatchPlayer::Network { name, .. } => arena::Player {
+        let player = |number: usize| match (players[number], &programs[number]) {
+            (MatchPlayer::Baseline(baseline), _) => arena::Player::baseline(baseline),
+            (MatchPlayer::Network { name, .. }, None) => arena::Player {
                 name,
                 mind: Mind::Network {
                     make_evaluator: makes[number],
@@ -570,12 +559,11 @@ impl MatchSetup<'_> {
                     tables: tables[number].as_ref(),
                 },
             },
-            MatchPlayer::Baseline(baseline) => arena::Player::baseline(baseline),
-            MatchPlayer::Program(program) => arena::Player {
-                name: &program.name,
+            (player, program) => arena::Player {
+                name: player.name(),
                 mind: Mind::Program {
                     make: starts[number],
-                    is_timed: program.opponent.as_ref().is_some_and(Opponent::is_timed),
+                    is_timed: program.as_ref().is_some_and(Startable::is_timed),
                 },
             },
         };
