@@ -1,6 +1,7 @@
 //! Matches of colour-reversed pairs, and their score with its confidence interval.
 
 mod adjudication;
+mod answers;
 mod baselines;
 mod error;
 mod generate;
@@ -18,6 +19,7 @@ mod student;
 
 pub use crate::board::Fault;
 pub use adjudication::{AdjudicationParams, AgreedDrawParams, ResignationParams};
+pub use answers::{ProgramSolver, PuzzleSolver, summarise_answers};
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use error::ArenaError;
 pub use generate::{BookError, BookStart, RandomBookParams, generate_book};

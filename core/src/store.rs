@@ -26,7 +26,7 @@ pub use file::{
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
 pub use records::{
-    HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+    AnswerRow, HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
 };
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};

@@ -82,6 +82,8 @@ select puzzle, list(solved order by simulations) as solved, min(solved_from) as 
 select simulations, avg(solved::int) as solved, count(*) as puzzles, bool_and(q between -1 and 1) as in_range from puzzles group by simulations order by simulations
 select * from (select puzzle, simulations, solved from puzzles) pivot (bool_or(solved) for simulations in (1, 20)) order by puzzle
 select count(*) as n from puzzles where not list_contains("right", played) and solved
+select puzzle, player, uci(played) as move, solved, reason, nodes, isnan(milliseconds) as untimed from answers order by suite, puzzle
+select suite, avg(solved::int) as solved, count(*) filter (where reason <> '') as without_move from answers group by suite order by suite
 select * from staleness order by all
 select run, count(*) from steps group by run order by run
 select run, seed, backend, device from runs

@@ -31,6 +31,18 @@ pub enum ArenaError {
         /// What happened last.
         detail: String,
     },
+    /// A program cannot begin to search.
+    #[error(
+        "\"{player}\" could not begin {puzzles} puzzles in a row, so the step ends here; finished puzzles are stored. The last time: {detail}"
+    )]
+    NoPuzzleBegins {
+        /// The player's name.
+        player: String,
+        /// Puzzles in a row.
+        puzzles: u32,
+        /// What happened last.
+        detail: String,
+    },
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

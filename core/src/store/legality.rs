@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
+use super::{AnswerRow, GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
 use crate::board::{Adjudication, Ending, Game, GameResult, GameTextError, Move, Position, Reason, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
@@ -85,13 +85,23 @@ fn ending_fault(game: &Game, result: GameResult, ending: Ending, rules: &Rules) 
 
 /// What contradicts the rules of chess in an attempt at a puzzle, if anything.
 pub fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
-    let position = match Position::from_fen(&row.fen) {
+    illegal_in(&row.fen, row.right.iter().chain([&row.played]))
+}
+
+/// What contradicts the rules of chess in a player's answer to a puzzle, if anything.
+pub fn answer_fault(row: &AnswerRow) -> Option<String> {
+    let played = Some(row.played).filter(|played| *played != AnswerRow::NO_MOVE);
+    illegal_in(&row.fen, row.right.iter().chain(&played))
+}
+
+/// What is wrong with a position, or with the first move that is not legal in it.
+fn illegal_in<'a>(fen: &str, mut moves: impl Iterator<Item = &'a u16>) -> Option<String> {
+    let position = match Position::from_fen(fen) {
         Ok(position) => position,
         Err(error) => return Some(error.to_string()),
     };
-    let illegal =
-        row.right.iter().chain([&row.played]).find(|packed| legal(&position, **packed).is_none())?;
-    Some(format!("{} is not legal in {}", move_text(*illegal), row.fen))
+    let illegal = moves.find(|packed| legal(&position, **packed).is_none())?;
+    Some(format!("{} is not legal in {fen}", move_text(*illegal)))
 }
 
 /// What contradicts the rules of chess in a line of a search, if anything.
@@ -229,9 +239,13 @@ pub fn move_text(packed: u16) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{line_fault, match_fault, outside_game_fault, puzzle_fault, self_play_fault, tree_fault};
+    use super::{
+        answer_fault, line_fault, match_fault, outside_game_fault, puzzle_fault, self_play_fault, tree_fault,
+    };
     use crate::board::{Adjudication, Ending, Fault, Game, GameResult, Move, Position, Reason, Rules};
-    use crate::store::{GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, Scores, TreeRow};
+    use crate::store::{
+        AnswerRow, GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, Scores, TableRow as _, TreeRow,
+    };
 
     const RULES: Rules = Rules { max_plies: 100 };
     /// The shortest mate.
@@ -447,5 +461,44 @@ mod tests {
         assert!(puzzle_fault(&illegal).expect("is wrong").starts_with("e7e5 is not legal in rnbqkbnr/"));
         let no_position = PuzzleRow { fen: "x".to_owned(), ..row };
         assert!(puzzle_fault(&no_position).is_some());
+    }
+
+    #[test]
+    fn answers_to_puzzles_have_legal_moves_or_none() {
+        let moves = packed(&["e2e4", "e7e5"]);
+        let row = AnswerRow {
+            puzzle: 0,
+            player: "greedy".to_owned(),
+            id: "a".to_owned(),
+            fen: Position::initial().fen(),
+            right: vec![moves[0]],
+            played: AnswerRow::NO_MOVE,
+            solved: false,
+            score: f32::NAN,
+            depth: 0,
+            nodes: 0.0,
+            milliseconds: f32::NAN,
+            reason: "crash".to_owned(),
+            detail: "it ended".to_owned(),
+        };
+        assert_eq!((answer_fault(&row), row.fault()), (None, None));
+        let played =
+            AnswerRow { played: moves[1], reason: String::new(), detail: String::new(), ..row.clone() };
+        assert!(answer_fault(&played).expect("is wrong").starts_with("e7e5 is not legal in rnbqkbnr/"));
+        assert_eq!(played.fault(), None);
+        let wrong = |change: fn(&mut AnswerRow)| {
+            let mut row = row.clone();
+            change(&mut row);
+            row.fault().expect("is wrong")
+        };
+        assert!(wrong(|row| row.solved = true).contains("does not fit `right` and `played`"));
+        assert!(wrong(|row| row.reason.clear()).contains("have to say why there is no move"));
+        assert!(wrong(|row| row.played = 0x0c1).contains("have to be empty, because there is a move"));
+        assert!(
+            wrong(|row| row.reason = "boredom".to_owned())
+                .contains("`reason` is \"boredom\", expected one of")
+        );
+        assert!(wrong(|row| row.nodes = -1.0).contains("`nodes` is -1"));
+        assert!(wrong(|row| row.milliseconds = -1.0).contains("`milliseconds` is -1"));
     }
 }

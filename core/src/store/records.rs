@@ -220,6 +220,42 @@ pub struct PuzzleRow {
     pub proof: String,
 }
 
+/// A player's answer to a puzzle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerRow {
+    /// Number of the puzzle within its suite; the key of the table.
+    pub puzzle: u32,
+    /// The player's name.
+    pub player: String,
+    /// The puzzle's name in its suite.
+    pub id: String,
+    /// The position.
+    pub fen: String,
+    /// The right moves, packed as by `board::Move`.
+    pub right: Vec<u16>,
+    /// The player's move; [`AnswerRow::NO_MOVE`] if it made none.
+    pub played: u16,
+    /// Whether it is right.
+    pub solved: bool,
+    /// Its evaluation in centipawns from its own side, as in [`Scores`]; NaN for none.
+    pub score: f32,
+    /// The depth that it reported; 0 for none.
+    pub depth: u16,
+    /// The nodes that it reported; 0 for none.
+    pub nodes: f64,
+    /// The time of its answer, if it plays by time; otherwise NaN.
+    pub milliseconds: f32,
+    /// Why it made no move, as the name of a `board::Fault`; empty if it made one.
+    pub reason: String,
+    /// What happened then; otherwise empty.
+    pub detail: String,
+}
+
+impl AnswerRow {
+    /// No move: from a square to itself.
+    pub const NO_MOVE: u16 = 0;
+}
+
 /// Means over some consecutive updates of a training step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingRow {

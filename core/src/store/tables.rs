@@ -1,10 +1,10 @@
 //! Declares the tables, each column once.
 
 use super::records::{
-    HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+    AnswerRow, HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
 };
 use super::row::table;
-use crate::board::{Ending, GameResult, Move, PgnEnd, Side};
+use crate::board::{Ending, Fault, GameResult, Move, PgnEnd, Side};
 use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
 
@@ -110,6 +110,24 @@ table! {
         prior: f32 as Plain,
         q: f32 as Plain,
         proof: String as Dictionary,
+    }
+}
+
+table! {
+    AnswerRow is "answers" version 1, key (puzzle: u32), check answer_fault {
+        puzzle: u32 as Plain,
+        player: String as Dictionary,
+        id: String as Dictionary,
+        fen: String as Dictionary,
+        right: Vec<u16> as Dictionary,
+        played: u16 as Dictionary,
+        solved: bool as Plain,
+        score: f32 as Plain,
+        depth: u16 as Dictionary,
+        nodes: f64 as Plain,
+        milliseconds: f32 as Plain,
+        reason: String as Dictionary,
+        detail: String as Dictionary,
     }
 }
 
@@ -281,6 +299,37 @@ fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
         .or_else(|| range_fault(-1.0, "q", row.q))
         .or_else(|| range_fault(0.0, "prior", row.prior))
         .or_else(|| proof_fault(&row.proof))
+}
+
+fn answer_fault(row: &AnswerRow) -> Option<String> {
+    let has_move = row.played != AnswerRow::NO_MOVE;
+    if row.solved != (has_move && row.right.contains(&row.played)) {
+        return Some(format!("`solved` is {}, which does not fit `right` and `played`", row.solved));
+    }
+    if has_move != row.reason.is_empty() || has_move != row.detail.is_empty() {
+        let expected =
+            if has_move { "be empty, because there is a move" } else { "say why there is no move" };
+        return Some(format!(
+            "`reason` and `detail` are {:?}, and have to {expected}",
+            (&row.reason, &row.detail)
+        ));
+    }
+    let milliseconds = if row.milliseconds.is_nan() { 0.0 } else { row.milliseconds.into() };
+    unknown_move(&row.right)
+        .or_else(|| unknown_move(&[row.played]))
+        .or_else(|| unknown_reason(&row.reason))
+        .or_else(|| amount_fault("nodes", row.nodes))
+        .or_else(|| amount_fault("milliseconds", milliseconds))
+}
+
+fn unknown_reason(reason: &str) -> Option<String> {
+    let is_known = reason.is_empty() || Fault::from_name(reason).is_some();
+    (!is_known).then(|| format!("`reason` is \"{reason}\", expected one of {}", Fault::NAMES.join(", ")))
+}
+
+fn amount_fault(name: &str, amount: f64) -> Option<String> {
+    let is_one = amount.is_finite() && amount >= 0.0;
+    (!is_one).then(|| format!("`{name}` is {amount}, expected a number of at least 0"))
 }
 
 fn plies_fault(name: &str, plies: f32) -> Option<String> {

@@ -12,7 +12,7 @@ pub enum Series {
     Matches,
     /// `searches/analysis=0003/…`, `trees/analysis=0003/…`.
     Searches,
-    /// `puzzles/suite=0003/…`.
+    /// `puzzles/suite=0003/…`, `answers/suite=0003/…`.
     Puzzles,
 }
 
@@ -37,7 +37,7 @@ impl Series {
             Self::Networks => &["networks", "training", "validation", "training_states"],
             Self::Matches => &["matches"],
             Self::Searches => &["searches", "trees"],
-            Self::Puzzles => &["puzzles"],
+            Self::Puzzles => &["puzzles", "answers"],
         }
     }
 

@@ -233,7 +233,7 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
 }
 
 /// The tables that are stored in the folders of steps.
-const STORED: [&str; 10] = [
+const STORED: [&str; 11] = [
     "games",
     "positions",
     "headers",
@@ -244,6 +244,7 @@ const STORED: [&str; 10] = [
     "searches",
     "trees",
     "puzzles",
+    "answers",
 ];
 
 /// The files of finished steps with their digests.

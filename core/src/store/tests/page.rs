@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::super::{
-    GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow, TableRow, TrainingRow,
-    TreeRow, ValidationRow,
+    AnswerRow, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow, TableRow,
+    TrainingRow, TreeRow, ValidationRow,
 };
 
 fn page() -> String {
@@ -44,8 +44,9 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<LineRow>(&page);
     check::<TreeRow>(&page);
     check::<PuzzleRow>(&page);
+    check::<AnswerRow>(&page);
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
     // The columns of `trials` depend on the sweep; `costs` are the runner's; `ratings`, `staleness`, `steps` and `runs` are not files.
-    assert_eq!(page.matches("\n### `").count(), 16, "the page describes no other table");
+    assert_eq!(page.matches("\n### `").count(), 17, "the page describes no other table");
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use dc0_core::arena::baseline;
+use dc0_core::params::Value;
 use dc0_process::command::Failure;
 use dc0_process::exit::Exit;
 use dc0_runs::net::named;
@@ -90,17 +91,12 @@ impl PlayerOptions {
             (_, _, Some(clock)) => format!("clock: {}", clock_map(clock)?),
             _ => format!("nodes: {}", self.nodes.unwrap_or(10_000)),
         };
-        let options =
-            self.options.iter().map(|option| option_member(option)).collect::<Result<Vec<_>, _>>()?;
-        Ok(match options.as_slice() {
-            [] => format!("#{{ {limit} }}"),
-            options => format!("#{{ {limit}, options: #{{ {} }} }}", options.join(", ")),
-        })
+        with_options(&limit, &self.options)
     }
 }
 
 /// How a word of the command line names a player.
-enum Named {
+pub(super) enum Named {
     Expression,
     Shipped,
     Baseline,
@@ -109,7 +105,7 @@ enum Named {
 }
 
 impl Named {
-    fn of(player: &str) -> Self {
+    pub(super) fn of(player: &str) -> Self {
         if player.contains('(') {
             Self::Expression
         } else if player == "shipped" {
@@ -132,6 +128,38 @@ fn has_own_search(player: &str) -> bool {
     alphabeta || player.starts_with("player(") && (player.contains("search") || player.contains("alphabeta"))
 }
 
+/// A net that plays by time, in the UCI engine of this program, as an expression of a script. `device` is where it runs, and `options`
+/// are those of the engine.
+pub(super) fn timed_net(
+    net: &str,
+    seconds: f64,
+    (device, options): (Option<&str>, &[String]),
+) -> Result<String, Failure> {
+    let missing =
+        |cause: std::io::Error| Failure::new(Exit::Failed, format!("cannot find this program: {cause}"));
+    let program = std::env::current_exe().map_err(missing)?;
+    let mut args = vec!["uci".to_owned()];
+    if !matches!(Named::of(net), Named::Shipped) {
+        // The file of a run's net, so that a later net of the run is another player.
+        let file = named(net)?.file;
+        let file = if file.is_file() { file.display().to_string() } else { net.to_owned() };
+        args.extend(["--net".to_owned(), file]);
+    }
+    args.extend(device.into_iter().flat_map(|device| ["--device".to_owned(), device.to_owned()]));
+    let args: Vec<String> = args.iter().map(|arg| text(arg)).collect();
+    let limit = format!("args: [{}], move_time: {seconds:?}", args.join(", "));
+    Ok(format!("uci({}, {})", text(&program.display().to_string()), with_options(&limit, options)?))
+}
+
+/// A map of a script with a limit and the options of an engine.
+fn with_options(limit: &str, options: &[String]) -> Result<String, Failure> {
+    let options = options.iter().map(|option| option_member(option)).collect::<Result<Vec<_>, _>>()?;
+    Ok(match options.as_slice() {
+        [] => format!("#{{ {limit} }}"),
+        options => format!("#{{ {limit}, options: #{{ {} }} }}", options.join(", ")),
+    })
+}
+
 /// A text as a literal of a script.
 pub(super) fn text(text: &str) -> String {
     format!("{text:?}")
@@ -148,17 +176,27 @@ fn clock_map(clock: &str) -> Result<String, Failure> {
     Ok(format!("#{{ seconds: {:?}, increment: {:?} }}", number(seconds)?, number(increment)?))
 }
 
-/// An option as a member of a script's map: a whole number, true or false, or a text.
-fn option_member(option: &str) -> Result<String, Failure> {
+/// An option of an engine, and its value: a whole number, true or false, or a text.
+pub(super) fn engine_option(option: &str) -> Result<(String, Value), Failure> {
     let wrong = || refused("--option: expected NAME=VALUE", option);
     let (name, value) =
         option.split_once('=').filter(|(name, _)| !name.trim().is_empty()).ok_or_else(wrong)?;
     let value = match (value.parse::<i64>(), value.parse::<bool>()) {
-        (Ok(number), _) => number.to_string(),
-        (_, Ok(is_set)) => is_set.to_string(),
-        _ => text(value),
+        (Ok(number), _) => Value::Int(number),
+        (_, Ok(is_set)) => Value::Bool(is_set),
+        _ => Value::Text(value.to_owned()),
     };
-    Ok(format!("{}: {value}", text(name.trim())))
+    Ok((name.trim().to_owned(), value))
+}
+
+/// An option as a member of a script's map.
+fn option_member(option: &str) -> Result<String, Failure> {
+    let (name, value) = engine_option(option)?;
+    let value = match value {
+        Value::Text(value) => text(&value),
+        other => other.to_string(),
+    };
+    Ok(format!("{}: {value}", text(&name)))
 }
 
 /// The name of a run for these words: letters, digits and hyphens.

@@ -63,6 +63,155 @@ fn broken_suites_are_refused_with_their_lines() {
     assert!(missing.stderr.contains("none.epd: cannot be read"), "{}", missing.stderr);
 }
 
+/// Players without a tree search: one that draws its moves, the two searchers, and a net with a search of its own.
+const PLAYERS: &str = r#"
+let run = open_run("small");
+let net = run.network(#{ tower: #{ kind: "nnue", filters: 64 }, value_head: #{ hidden: 8 } });
+let suite = ["7k/8/8/8/8/8/R7/1R4K1 w - - dm 2;", "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#; id \"back rank\";", "6k1/8/5K2/8/8/8/8/Q7 w - - dm 2;"];
+for player in ["random", "alphabeta-2", alphabeta(#{ nodes: (), depth: 4 }), alphabeta(net, #{ nodes: 300 })] {
+    let answered = run.puzzles(player, suite);
+    print(`${answered.player.split("@")[-1]}: ${answered.solved}, ${answered.faults}, ${answered.milliseconds == ()}`);
+}
+let own = run.puzzles(player(net, #{ search: #{ simulations: 40 }, name: "own" }), suite);
+print(`${own.budgets}: ${own.puzzles}`);
+"#;
+
+#[test]
+fn any_player_solves_puzzles_the_same_with_any_lanes() {
+    let whole = Experiment::new(PLAYERS);
+    let ended = whole.run(&["--lanes", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert!(lines.contains(&"alpha-beta (material), 4 plies: [1.0], #{}, true"), "{}", ended.stdout);
+    assert!(lines.iter().any(|line| line.starts_with("alphabeta-")), "{}", ended.stdout);
+    assert_eq!(lines.last(), Some(&"[40]: 3"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("by alphabeta-2: "), "{}", ended.stderr);
+    let again = Experiment::new(PLAYERS);
+    assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
+    assert_eq!(again.results(), whole.results());
+    let query = |sql: &str| {
+        let found = self::ended(&whole, &["sql", "datasets/small", sql]);
+        assert_eq!(found.code, Some(0), "{}", found.stderr);
+        found.stdout
+    };
+    let found = query(
+        "select player, id, uci(played) as move, solved, nodes > 0 as counted from answers where id = 'back rank' order by suite",
+    );
+    assert!(found.contains("alphabeta-2") && found.matches("a1a8").count() >= 3, "{found}");
+    assert!(query("select count(*) as n from puzzles where simulations = 40").contains('3'));
+    let verified = self::ended(&whole, &["verify", "datasets/small"]);
+    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+    let planned = whole.run(&["--check"]);
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+}
+
+/// An engine that crashes on the first puzzle, plays an illegal move in the second and null moves in the fourth.
+#[cfg(unix)]
+const SULKY: &str = r#"#!/bin/sh
+while read -r line; do
+    case "$line" in
+        uci) echo "id name Sulky 1"; echo "uciok";;
+        isready) echo "readyok";;
+        position*) position="$line";;
+        go*)
+            echo "info depth 7 score cp 123 nodes 42"
+            case "$position" in
+                *R7/1R4K1*) echo "out of memory" >&2; exit 3;;
+                *8/8/Q7*) echo "bestmove a1a1";;
+                *4Q3*) echo "bestmove 0000";;
+                *) echo "bestmove a1a8";;
+            esac;;
+        quit) exit 0;;
+    esac
+done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn an_engine_that_fails_loses_the_puzzle_and_solves_the_others() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let experiment = Experiment::new("");
+    let folder = experiment.folder.path();
+    let engine = folder.join("sulky");
+    fs::write(&engine, SULKY).expect("writes");
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("may run");
+    let back_rank = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;\n";
+    let suite = format!(
+        "7k/8/8/8/8/8/R7/1R4K1 w - - dm 2;\n{back_rank}6k1/8/5K2/8/8/8/8/Q7 w - - dm 2;\n\
+         4k3/8/4K3/8/8/8/8/4Q3 w - - dm 2;\n{back_rank}"
+    );
+    fs::write(folder.join("suite.epd"), suite).expect("writes");
+    let solve = ["puzzles", "./sulky", "suite.epd", "--nodes", "5,9", "--name", "solved", "--device", "cpu"];
+    let first = ended(&experiment, &solve);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let closing = "40.0% of 5 puzzles solved, 42 nodes each, 1 without a move by crash, 2 without a move by illegal_move";
+    assert_eq!(first.stderr.matches(closing).count(), 2, "{}", first.stderr);
+    let again = ended(&experiment, &solve);
+    assert_eq!(again.stderr.matches("(done before)").count(), 2, "{}", again.stderr);
+    let rows = ended(
+        &experiment,
+        &[
+            "sql",
+            "datasets/solved",
+            "select puzzle, player, played, solved, depth, reason, detail from answers where suite = 1 order by puzzle",
+            "--format",
+            "csv",
+        ],
+    );
+    for expected in ["Sulky 1, 9 nodes", "crash", "out of memory", "illegal_move"] {
+        assert!(rows.stdout.contains(expected), "no {expected} in {}{}", rows.stdout, rows.stderr);
+    }
+    assert_eq!(rows.stdout.matches("true").count(), 2, "{}", rows.stdout);
+    let timed =
+        ["puzzles", "./sulky", "suite.epd", "--move-time", "0.5,2", "--name", "solved", "--device", "cpu"];
+    let timed = ended(&experiment, &timed);
+    assert_eq!(timed.code, Some(0), "{}", timed.stderr);
+    assert!(timed.stderr.contains(" ms each, 1 without a move by crash"), "{}", timed.stderr);
+    let report = ended(&experiment, &["report", "datasets/solved", "--out", "report.html"]);
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    let page = fs::read_to_string(folder.join("report.html")).expect("a page");
+    assert!(page.contains("puzzles-by-time") && page.contains("crash: 1, illegal_move: 2"));
+    let verified = ended(&experiment, &["verify", "datasets/solved"]);
+    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+}
+
+#[test]
+fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
+    let experiment = Experiment::new("");
+    let shown = |args: &[&str]| {
+        let all = [&["puzzles"], args, &["--script"]].concat();
+        let ended = ended(&experiment, &all);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stdout
+    };
+    let script = shown(&["an-engine", "a.epd", "--depth", "3,5", "--option", "Hash=64"]);
+    for depth in [3, 5] {
+        let call = format!(
+            "run.puzzles(uci(\"an-engine\", #{{ depth: {depth}, options: #{{ \"Hash\": 64 }} }}), \"a.epd\");"
+        );
+        assert!(script.contains(&call), "{script}");
+    }
+    assert!(shown(&["greedy", "a.epd"]).contains("run.puzzles(\"greedy\", \"a.epd\");"));
+    let by_time = shown(&["shipped", "a.epd", "--move-time", "0.1,1", "--device", "cpu"]);
+    assert!(by_time.contains("#{ args: [\"uci\", \"--device\", \"cpu\"], move_time: 0.1 }"), "{by_time}");
+    assert_eq!(by_time.matches("run.puzzles(").count(), 2, "{by_time}");
+    let refused = [
+        (
+            &["shipped", "a.epd", "--nodes", "9"][..],
+            "--nodes is not for nets; give --simulations or --move-time",
+        ),
+        (&["greedy", "a.epd", "--simulations", "9"], "--simulations is for nets that are named plainly"),
+        (&["greedy", "a.epd", "--depth", "9"], "--depth is for UCI engines that are named plainly"),
+        (&["an-engine", "a.epd", "--depth", "9", "--nodes", "7"], "cannot be used with"),
+    ];
+    for (args, expected) in refused {
+        let ended = ended(&experiment, &[&["puzzles"], args].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{args:?}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn books_are_made_again_with_the_same_bytes() {
     let experiment = Experiment::new("");

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use dc0_core::search::{LineRow, TreeRow};
 use dc0_core::selfplay::{GameRow, PositionRow};
 use dc0_core::store::{
-    FileEntry, MatchGameRow, PuzzleRow, StoreError, TableRow, TrainingRow, ValidationRow, read_table,
+    AnswerRow, FileEntry, MatchGameRow, PuzzleRow, StoreError, TableRow, TrainingRow, ValidationRow,
+    read_table,
 };
 
 use dc0_runs::Folder;
@@ -26,6 +27,7 @@ pub(super) fn first_difference(
         "searches" => first_different::<LineRow>(own, other),
         "trees" => first_different::<TreeRow>(own, other),
         "puzzles" => first_different::<PuzzleRow>(own, other),
+        "answers" => first_different::<AnswerRow>(own, other),
         _ => Ok(None),
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dc0_core::arena::{self, SprtParams};
+use dc0_core::arena::{self, SprtParams, summarise_answers};
 use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
 use dc0_core::store::{
-    FileEntry, HeaderRow, LineRow, MatchGameRow, PuzzleRow, RejectRow, ShardFiles, StoreError, TableRow,
-    TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
+    AnswerRow, FileEntry, HeaderRow, LineRow, MatchGameRow, PuzzleRow, RejectRow, ShardFiles, StoreError,
+    TableRow, TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
 };
 use dc0_core::trainer::check_state;
 use dc0_runs::view::FinishedStep;
@@ -52,6 +52,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         "import_lc0" => reader.import::<Lc0Params>(),
         "arena" => reader.arena(),
         "search" => reader.search(),
+        "puzzles" if manifest.summary.member("player").is_some() => reader.answers(),
         "puzzles" => reader.puzzles(),
         "network" | "load_network" | "grow" | "train" => reader.network(),
         _ => {}
@@ -317,6 +318,22 @@ impl Reader<'_> {
         ];
         let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
         self.summary(&found, &["puzzles", "policy_solved", "budgets", "solved"]);
+    }
+
+    fn answers(&mut self) {
+        let mut rows: Vec<AnswerRow> = Vec::new();
+        for entry in self.manifest().files.clone() {
+            let own: Vec<AnswerRow> = self.table(&entry);
+            for row in &own {
+                if let Some(fault) = legality::answer_fault(row) {
+                    self.fault(&entry, &format!("puzzle {}: {fault}", row.puzzle));
+                }
+            }
+            rows.extend(own);
+        }
+        self.findings.positions += rows.len() as u64;
+        let found = summarise_answers(&rows);
+        self.summary(&found, &["puzzles", "solved", "faults", "nodes", "milliseconds"]);
     }
 
     /// The net that a step has made, and the curves of its training.

@@ -1,19 +1,22 @@
-//! The step that solves puzzles with a net and several budgets, and stores each attempt as a row.
+//! The step that solves puzzles, and stores each attempt as a row. A net searches them with several budgets; other players answer
+//! them.
 
+mod answers;
 mod remote;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use dc0_core::arena::{Puzzle, read_puzzles};
+use dc0_backend::Evaluators;
+use dc0_core::arena::{PlayerParams, Puzzle, baseline, read_puzzles};
 use dc0_core::board::{Move, Tablebase};
 use dc0_core::durable;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params;
-use dc0_core::params::{Problem, Value};
+use dc0_core::params::{Param as _, Problem, Value, read};
 use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_shard_table};
@@ -22,6 +25,8 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
+use super::arena::PROGRAM;
+use super::programs::unfit_for_alphabeta;
 use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -34,30 +39,34 @@ use crate::executor::{
     step_provenance,
 };
 use crate::files;
-use crate::handles::{Network, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
+use crate::handles::{Network, Player, ProgramPlayer, SolvedPuzzles, SolvedPuzzlesFields, short_digest};
 use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::progress::Amount;
+use crate::progress::{Amount, StepProgress};
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 pub(super) use remote::REMOTE;
 
 params! {
-    /// Puzzles of a suite, solved with a net.
+    /// Puzzles of a suite, solved by a player.
     pub struct PuzzleParams {
-        /// The search of every position. Its `simulations` are those below.
+        /// The search of every position by a net. Its `simulations` are those below.
         search: SearchParams = SearchParams::default();
-        /// The budgets; each position is searched once with each. Ascending.
+        /// The budgets of a net; each position is searched once with each. Ascending.
         simulations: Vec<u32> = vec![1, 16, 64, 256], in 1..=10_000_000;
-        /// Puzzles that are searched in lockstep, and stored and resumed together.
+        /// Puzzles that are searched in lockstep, and stored and resumed together; of programs no more than 8.
         shard_puzzles: u32 = 64, in 1..=65_536;
+        /// What the player has of its own. A player made by `player` brings it along. A search of its own is the only budget.
+        player: PlayerParams = PlayerParams::default();
     }
     check |params| {
         let mut problems = Vec::new();
-        if params.search.reuse_tree {
+        let own = params.player.search.as_ref();
+        let searches = [("search.reuse_tree", Some(&params.search)), ("player.search.reuse_tree", own)];
+        for (name, _) in searches.into_iter().filter(|(_, search)| search.is_some_and(|search| search.reuse_tree)) {
             let one = "keeps a tree from move to move, and every position is searched on its own; leave it out";
-            problems.push(("search.reuse_tree", one.to_owned()));
+            problems.push((name, one.to_owned()));
         }
         if params.simulations.is_empty() {
             problems.push(("simulations", "is empty; give at least one number, such as [1, 64]".to_owned()));
@@ -67,14 +76,31 @@ params! {
         }
         problems
     };
+    unused |params| {
+        let mut unused = Vec::new();
+        if params.player == PlayerParams::default() {
+            unused.push(("player", "has nothing of its own; leave it out".to_owned()));
+        }
+        if params.player.search.is_some() || params.player.alphabeta.is_some() {
+            let own = "the player has a search of its own; leave it out";
+            unused.extend(["search", "simulations"].map(|name| (name, own.to_owned())));
+        }
+        unused
+    };
 }
+
+/// The player's own parameters, and the player among the inputs if it has no net.
+const PLAYER: &str = "player";
+
+/// The most puzzles in a shard of a program.
+const PROGRAM_PUZZLES: u32 = 8;
 
 /// A puzzle, for messages.
 const EXAMPLE: &str = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;";
 
-/// The net, and the suite that it solves.
+/// The player, and the suite that it solves.
 pub(crate) struct Puzzles {
-    network: Network,
+    player: Player,
     suite: Suite,
 }
 
@@ -106,42 +132,90 @@ impl Step for Puzzles {
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
-        form: "run.puzzles(network, \"suite.epd\" or [\"FEN bm Qd1+;\", …], #{…})",
+        form: "run.puzzles(player, \"suite.epd\" or [\"FEN bm Qd1+;\", …], #{…})",
         returns: "solved puzzles",
-        meaning: "A step: solves puzzles, which are lines of EPD with `bm`, `am` or `dm`, with several budgets of simulations.",
+        meaning: "A step: solves puzzles, which are lines of EPD with `bm`, `am` or `dm`. A net solves them with several budgets of \
+            simulations; any other player of a match, such as \"greedy\" or `uci(…)`, with the limit that it has.",
         example: "let solved = run.puzzles(trained, [\"6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - dm 1;\"], #{ simulations: [1, 8] });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] =
-        &[&[ArgumentKind::Network, ArgumentKind::Text], &[ArgumentKind::Network, ArgumentKind::Texts]];
+        &[&[ArgumentKind::Player, ArgumentKind::Text], &[ArgumentKind::Player, ArgumentKind::Texts]];
     const NEEDS_MAP: bool = false;
 
     type Params = PuzzleParams;
 
     fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
-        match <[Argument; 2]>::try_from(arguments) {
-            Ok([Argument::Network(network), Argument::Text(file)]) => {
-                Ok(Self { network, suite: Suite::of_file(&file, problems) })
-            }
-            Ok([Argument::Network(network), Argument::Texts(lines)]) => {
-                Ok(Self { network, suite: Suite::of_lines(lines, problems) })
-            }
-            _ => Err(no_matching_form()),
+        let [player, suite] = <[Argument; 2]>::try_from(arguments).map_err(|_| no_matching_form())?;
+        let player = match player {
+            Argument::Network(network) => Player::of(network),
+            Argument::Player(player) => player,
+            Argument::Text(name) => Player::named(&name)?,
+            _ => return Err(no_matching_form()),
+        };
+        let suite = match suite {
+            Argument::Text(file) => Suite::of_file(&file, problems),
+            Argument::Texts(lines) => Suite::of_lines(lines, problems),
+            _ => return Err(no_matching_form()),
+        };
+        Ok(Self { player, suite })
+    }
+
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
+        match &self.player {
+            Player::Network { own, .. } if **own != PlayerParams::default() => vec![(PLAYER, own.to_value())],
+            _ => Vec::new(),
         }
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        Ok(Self { network: past.read(manifest, "network")?.clone(), suite: Suite::default() })
+        let params: PuzzleParams = read(Self::KIND, &manifest.params).map_err(|cause| past.damaged(cause))?;
+        let player = match manifest.input(PLAYER) {
+            None => {
+                let network = past.read(manifest, "network")?.clone();
+                Player::Network { network, own: Arc::new(params.player) }
+            }
+            Some(digest) => baseline(digest).map_or_else(
+                || {
+                    let name = match manifest.summary.member(PLAYER) {
+                        Some(Value::Text(name)) => name.clone(),
+                        _ => String::new(),
+                    };
+                    Player::Program(ProgramPlayer { name, digest: digest.to_owned(), opponent: None })
+                },
+                Player::Baseline,
+            ),
+        };
+        Ok(Self { player, suite: Suite::default() })
     }
 
-    fn conflict(&self, params: &PuzzleParams, _: &Value) -> Option<String> {
-        unmet("search", &params.search, &self.network.0.spec)
+    fn conflict(&self, params: &PuzzleParams, given: &Value) -> Option<String> {
+        let name = self.player.name();
+        let Some(network) = self.player.network() else {
+            let extra =
+                ["search", "simulations", PLAYER].into_iter().find(|name| given.member(name).is_some());
+            return extra
+                .map(|extra| format!("{extra}: it is for nets, and \"{name}\" has none; leave it out"));
+        };
+        if params.player.alphabeta.is_some() {
+            return unfit_for_alphabeta(PLAYER, &name, network);
+        }
+        let path = if params.player.search.is_some() { "player.search" } else { "search" };
+        unmet(path, params.search(), &network.0.spec)
     }
 
     fn inputs(&self, params: &PuzzleParams) -> Result<Vec<Input>, StepError> {
-        let inputs = [("network", &self.network.0.digest), ("suite", &self.suite.digest)];
-        let mut inputs =
-            inputs.map(|(name, digest)| Input { name: name.to_owned(), digest: digest.clone() }).to_vec();
-        inputs.extend(files::tablebases(&params.search)?);
+        let player = match &self.player {
+            Player::Network { network, .. } => ("network", network.0.digest.clone()),
+            Player::Baseline(baseline) => (PLAYER, baseline.name().to_owned()),
+            Player::Program(program) => (PLAYER, format!("{PROGRAM}{}", program.digest)),
+        };
+        let inputs = [player, ("suite", self.suite.digest.clone())];
+        let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
+        if let Some(alphabeta) = &params.player.alphabeta {
+            inputs.extend(alphabeta.open_tablebases()?.as_ref().map(files::tablebases_input));
+        } else if self.player.network().is_some() {
+            inputs.extend(files::tablebases(params.search())?);
+        }
         Ok(inputs)
     }
 
@@ -151,19 +225,20 @@ impl Step for Puzzles {
         workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let net = files::load(&workspace.folder, &self.network)?;
-        let shards = shards_of(self.count(), params.shard_puzzles);
+        let Some(network) = self.searching(params) else {
+            return answers::run(self, params, workspace, context);
+        };
+        let net = files::load(&workspace.folder, network)?;
+        let shards = self.shards(params);
         let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
         let done = finished.values().map(|note| note.part.puzzles).sum();
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
-        let label = format!("puzzles of {} by {}", self.suite.name, self.network.name());
-        let amount = Amount { unit: "puzzles", done, total: self.count().into() };
-        let progress = context.progress(workspace, &label, amount);
-        workspace.meter.set_lanes(context.lanes);
-        let network = short_digest(&self.network.0.digest);
-        let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
-        let work = SuiteWork { step: self, params, workspace, context, net: &net, provenance };
+        let progress = self.progress(workspace, context, done);
+        let name = self.player.row_name();
+        let provenance =
+            step_provenance(workspace, &[&net], context.is_mixed(), [("network", name.as_str())]);
+        let work = SuiteWork { step: self, params, workspace, context, network, net: &net, provenance };
         context.do_shards(&work, &rest, &progress)?;
         context.close(&progress);
         self.product(params, workspace, shards.len() as u32)
@@ -175,7 +250,7 @@ impl Step for Puzzles {
     }
 
     fn players(&self) -> String {
-        format!("by {}", self.network.name())
+        format!("by {}", self.player.name())
     }
 
     fn figures(summary: &Value) -> String {
@@ -184,6 +259,9 @@ impl Step for Puzzles {
             _ => Vec::new(),
         };
         let number = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        if summary.member(PLAYER).is_some() {
+            return answers::figures(summary);
+        }
         let budgets = list("budgets").into_iter().zip(list("solved"));
         let budgets: Vec<String> =
             budgets.map(|(budget, solved)| format!("{:.1}% with {budget}", 100.0 * solved)).collect();
@@ -196,31 +274,41 @@ impl Step for Puzzles {
     }
 
     fn planned(&self, _: &PuzzleParams, number: u32) -> Result<String, StepError> {
-        let (count, name) = (counted(self.suite.puzzles.len(), "puzzle"), self.network.name());
+        let (count, name) = (counted(self.suite.puzzles.len(), "puzzle"), self.player.name());
         Ok(format!("puzzles {number:04}: {count} of {} solved by {name}", self.suite.name))
     }
 
     fn begun(&self, params: &PuzzleParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = shards_of(self.count(), params.shard_puzzles).len() as u32;
-        let finished = workspace.finished_shards::<Part>(of)?;
-        let amount = finished.values().map(|note| note.part.puzzles).sum();
-        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        let of = self.shards(params).len() as u32;
+        let (parts, amount) = if self.searching(params).is_some() {
+            let finished = workspace.finished_shards::<Part>(of)?;
+            (finished.len(), finished.values().map(|note| note.part.puzzles).sum())
+        } else {
+            answers::begun(workspace, of)?
+        };
+        Ok(PartialProgress { parts: parts as u32, total: of, unit: "shards", amount })
     }
 
     fn memory(&self, params: &PuzzleParams, machine: Machine) -> Memory {
-        Memory::of_inference(&[&self.network], self.count().div_ceil(params.shard_puzzles), machine)
+        let nets: Vec<&Network> = self.player.network().into_iter().collect();
+        Memory::of_inference(&nets, self.shards(params).len() as u32, machine)
     }
 
     fn estimate(&self, params: &PuzzleParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
         let count = files::left(self.count(), done);
+        let positions = u64::from(count);
+        let Some(network) = self.searching(params) else {
+            let work = Work { positions, bytes: TABLE_BYTES, ..Work::default() };
+            let plan = ShardPlan { count, shard: self.shard_puzzles(params), game_slots: 1, lanes };
+            return Estimate { work, pace: plan.pace(0.0, 0.0, 0.0, 0.0) };
+        };
         let simulations = params.simulations_of_all();
         let search = SearchParams {
             simulations: simulations.min(u64::from(u32::MAX)) as u32,
-            ..params.search.clone()
+            ..params.search().clone()
         };
-        let positions = u64::from(count);
         let evaluations = most_evaluations(positions * simulations, &search);
-        let flops = evaluations as f64 * flops(&self.network);
+        let flops = evaluations as f64 * flops(network);
         let shard = params.shard_puzzles;
         let plan = ShardPlan { count, shard, game_slots: shard, lanes };
         let pace = plan.pace(sequential_evaluations(1.0, &search), 1.0, evaluations as f64, flops);
@@ -229,29 +317,53 @@ impl Step for Puzzles {
 
     fn mock_result(&self, params: &PuzzleParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
         let solved = assumption.pick([0, u64::from(self.count()), 0]);
+        if self.searching(params).is_none() {
+            let share = solved as f64 / f64::from(self.count().max(1));
+            let summary = answers::mock_summary(self, share);
+            return MockResult { summary, files: vec!["answers".to_owned()] };
+        }
         let part = Part {
             puzzles: self.count().into(),
             simulations: u64::from(self.count()) * params.simulations_of_all(),
             evaluations: most_evaluations(
                 u64::from(self.count()) * params.simulations_of_all(),
-                &params.search,
+                params.search(),
             ),
             policy_solved: solved,
-            solved: vec![solved; params.simulations.len()],
+            solved: vec![solved; params.budgets().len()],
         };
         MockResult { summary: part.summary(params, &self.suite.name), files: vec!["puzzles".to_owned()] }
     }
 
     fn spent(&self, summary: &Value) -> Spent {
         let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
-        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+        let each = self.player.network().map_or(0.0, flops);
+        Spent { evaluations, flops: evaluations * each, ..Spent::default() }
     }
 }
 
 impl PuzzleParams {
+    /// The search of a net.
+    fn search(&self) -> &SearchParams {
+        self.player.search.as_ref().unwrap_or(&self.search)
+    }
+
+    /// The budgets of a net.
+    fn budgets(&self) -> &[u32] {
+        self.player.search.as_ref().map_or(&self.simulations, |own| std::slice::from_ref(&own.simulations))
+    }
+
     /// Simulations of a puzzle, with all budgets.
     fn simulations_of_all(&self) -> u64 {
-        self.simulations.iter().map(|simulations| u64::from(*simulations)).sum()
+        self.budgets().iter().map(|simulations| u64::from(*simulations)).sum()
+    }
+
+    /// An evaluator of a net, in the player's precision.
+    fn evaluator(&self, evaluators: &Evaluators, net: &Checkpoint) -> Result<Box<dyn Evaluator>, StepError> {
+        Ok(match self.player.precision {
+            Some(precision) => evaluators.make_with_precision(net, precision)?,
+            None => evaluators.make(net)?,
+        })
     }
 }
 
@@ -421,8 +533,8 @@ fn solve(
     let mut solver = Solver { evaluator, observer, work: Spending::default() };
     let policies = solver.policies(puzzles)?;
     let mut budgets = Vec::new();
-    for simulations in &params.simulations {
-        let search = SearchParams { simulations: *simulations, ..params.search.clone() };
+    for simulations in params.budgets() {
+        let search = SearchParams { simulations: *simulations, ..params.search().clone() };
         budgets.push(solver.answers(puzzles, &|puzzle| new(puzzle, search.clone()))?);
     }
     let work = solver.work;
@@ -436,6 +548,7 @@ struct SuiteWork<'a> {
     params: &'a PuzzleParams,
     workspace: &'a StepWorkspace,
     context: &'a StepContext,
+    network: &'a Network,
     net: &'a Checkpoint,
     /// That of the step's tables.
     provenance: Provenance,
@@ -452,11 +565,14 @@ impl ShardWork for SuiteWork<'_> {
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
         let (context, meter) = (self.context, &self.workspace.meter);
-        let tables = self.params.search.open_tablebases()?;
+        let tables = self.params.search().open_tablebases()?;
         lanes::run::<_, _, StepError>(
             shards,
             lanes,
-            &|| Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec)),
+            &|| {
+                let evaluator = self.params.evaluator(&context.evaluators, self.net)?;
+                Ok(metered(evaluator, meter, 1, &self.net.spec))
+            },
             &|evaluator, shard| {
                 let puzzles = &self.step.suite.puzzles;
                 solve(self.params, puzzles, shard, &mut **evaluator, tables.as_ref(), observer)
@@ -470,15 +586,15 @@ impl ShardWork for SuiteWork<'_> {
     }
 
     fn stays_here(&self) -> Option<&'static str> {
-        self.params.search.tablebases.as_ref().map(|_| "workers have no tablebases")
+        self.params.search().tablebases.as_ref().map(|_| "workers have no tablebases")
     }
 
     fn job(&self) -> Result<Described<Job>, StepError> {
-        let Self { step, params, workspace, context, net, .. } = *self;
+        let Self { step, params, workspace, context, network, net, .. } = *self;
         let kind = (Puzzles::KIND, Puzzles::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
-        job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
+        job.add_net(workspace, short_digest(&network.0.digest), network)?;
         // The script may have the lines itself, and a file may change.
         let path = workspace.scratch("suite.epd");
         durable::write(&path, &step.suite.content).map_err(RunError::io("write", &path))?;
@@ -512,7 +628,7 @@ impl ShardWork for SuiteWork<'_> {
         Solved { rows, work }: Solved,
         files: Vec<FileEntry>,
     ) -> Result<ControlFlow<()>, StepError> {
-        let first = self.params.simulations[0];
+        let first = self.params.budgets()[0];
         let solved =
             |budget: &u32| rows.iter().filter(|row| row.simulations == *budget && row.solved).count();
         let part = Part {
@@ -521,7 +637,7 @@ impl ShardWork for SuiteWork<'_> {
             evaluations: work.evaluations,
             policy_solved: rows.iter().filter(|row| row.simulations == first && row.policy_solved).count()
                 as u64,
-            solved: self.params.simulations.iter().map(|budget| solved(budget) as u64).collect(),
+            solved: self.params.budgets().iter().map(|budget| solved(budget) as u64).collect(),
         };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
         Ok(ControlFlow::Continue(()))
@@ -533,7 +649,7 @@ impl ShardWork for SuiteWork<'_> {
 
     fn report(&self, found: &Solved, observer: &dyn Observer) {
         observer.event(Event::Work { unit: "evaluations", amount: found.work.evaluations });
-        let puzzles = found.rows.len() / self.params.simulations.len();
+        let puzzles = found.rows.len() / self.params.budgets().len();
         observer.event(Event::Work { unit: "puzzles", amount: puzzles as u64 });
     }
 }
@@ -549,8 +665,8 @@ fn rows(
     let mut rows = Vec::new();
     for (index, (puzzle, policy)) in puzzles.iter().zip(policies).enumerate() {
         let solved = |budget: &Vec<Answer>| is_right(puzzle, budget[index].played.packed());
-        let solved_from = solved_from(&params.simulations, |budget| solved(&budgets[budget]));
-        for (simulations, budget) in params.simulations.iter().zip(budgets) {
+        let solved_from = solved_from(params.budgets(), |budget| solved(&budgets[budget]));
+        for (simulations, budget) in params.budgets().iter().zip(budgets) {
             let answer = &budget[index];
             rows.push(PuzzleRow {
                 puzzle: first + index as u32,
@@ -576,6 +692,28 @@ impl Puzzles {
         u32::try_from(self.suite.puzzles.len()).unwrap_or(u32::MAX)
     }
 
+    /// The net that searches the puzzles; `None` if the player answers them without a tree search.
+    fn searching(&self, params: &PuzzleParams) -> Option<&Network> {
+        self.player.network().filter(|_| params.player.alphabeta.is_none())
+    }
+
+    /// Puzzles in a shard: of a program, which may take minutes for each, few enough that a kill costs little.
+    fn shard_puzzles(&self, params: &PuzzleParams) -> u32 {
+        let is_program = self.player.program().is_some() || params.player.alphabeta.is_some();
+        if is_program { params.shard_puzzles.min(PROGRAM_PUZZLES) } else { params.shard_puzzles }
+    }
+
+    fn shards(&self, params: &PuzzleParams) -> Vec<Shard> {
+        shards_of(self.count(), self.shard_puzzles(params))
+    }
+
+    fn progress(&self, workspace: &StepWorkspace, context: &StepContext, done: u64) -> StepProgress {
+        let label = format!("puzzles of {} by {}", self.suite.name, self.player.name());
+        let amount = Amount { unit: "puzzles", done, total: self.count().into() };
+        workspace.meter.set_lanes(context.lanes);
+        context.progress(workspace, &label, amount)
+    }
+
     /// Merges the shards in order.
     fn product(
         &self,
@@ -583,7 +721,7 @@ impl Puzzles {
         workspace: &StepWorkspace,
         shards: u32,
     ) -> Result<Product, StepError> {
-        let mut whole = Part { solved: vec![0; params.simulations.len()], ..Part::default() };
+        let mut whole = Part { solved: vec![0; params.budgets().len()], ..Part::default() };
         let mut files = Vec::new();
         for note in workspace.all_shards::<Part>(shards)? {
             files.extend(note.files);
@@ -602,7 +740,7 @@ impl Puzzles {
 impl Part {
     fn summary(&self, params: &PuzzleParams, suite: &str) -> Value {
         let share = |solved: u64| Value::Float(solved as f64 / self.puzzles.max(1) as f64);
-        let budgets = params.simulations.iter().map(|budget| Value::Int(i64::from(*budget))).collect();
+        let budgets = params.budgets().iter().map(|budget| Value::Int(i64::from(*budget))).collect();
         let members = [
             ("suite", Value::Text(suite.to_owned())),
             ("puzzles", Value::Int(self.puzzles as i64)),

@@ -10,7 +10,6 @@ use dc0_core::selfplay::Shard;
 use dc0_core::store::{Provenance, PuzzleRow};
 
 use super::{PuzzleParams, Puzzles, Solved, Spending, is_right, solve, solved_from};
-use crate::error::StepError;
 use crate::estimate::most_evaluations;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
@@ -32,7 +31,7 @@ struct Remote {
 
 fn prepare(job: &Job, _: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn RemoteShards>, JobError> {
     let params: PuzzleParams = checks::params(job)?;
-    checks::no_tablebases(params.search.tablebases.as_deref().into_iter())?;
+    checks::no_tablebases(params.search().tablebases.as_deref().into_iter())?;
     let (_, net) = checks::only_net(job, artefacts)?;
     checks::exact(job, &[&net])?;
     let file = job.files.iter().find(|file| file.name == SUITE);
@@ -44,7 +43,7 @@ fn prepare(job: &Job, _: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn Remo
 
 impl RemoteShards for Remote {
     fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError> {
-        Ok(vec![evaluators.make(&self.net).map_err(StepError::from)?])
+        Ok(vec![self.params.evaluator(evaluators, &self.net)?])
     }
 
     fn shard(
@@ -70,7 +69,7 @@ pub(super) fn read(
 ) -> Result<Solved, String> {
     let numbers = shard.game_numbers();
     let own = &puzzles[numbers.start as usize..numbers.end as usize];
-    let budgets = params.simulations.len();
+    let budgets = params.budgets().len();
     let count = own.len() * budgets;
     let (rows, figures) = checks::one_table::<PuzzleRow>(reply, count as u64)?;
     let work: Spending = serde_json::from_value(figures).map_err(|cause| format!("its figures: {cause}"))?;
@@ -84,7 +83,7 @@ pub(super) fn read(
     }
     // One more simulation for the policy alone.
     let most = own.len() as u64 * (params.simulations_of_all() + 1);
-    let most_evaluations = most_evaluations(most, &params.search);
+    let most_evaluations = most_evaluations(most, params.search());
     if work.simulations > most || work.evaluations > most_evaluations {
         return Err(format!(
             "{} simulations and {} evaluations, but its searches have {most} and {most_evaluations} at most",
@@ -99,9 +98,9 @@ fn fault(params: &PuzzleParams, puzzle: &Puzzle, number: u32, rows: &[PuzzleRow]
     let (position, right) = (puzzle.game.position(), super::right(puzzle));
     let is_legal =
         |packed| Move::from_packed(packed).is_some_and(|played| position.legal_moves().contains(&played));
-    let from = solved_from(&params.simulations, |index| is_right(puzzle, rows[index].played));
+    let from = solved_from(params.budgets(), |index| is_right(puzzle, rows[index].played));
     let (fen, first) = (position.fen(), rows.first()?);
-    for (row, simulations) in rows.iter().zip(&params.simulations) {
+    for (row, simulations) in rows.iter().zip(params.budgets()) {
         let is_it = row.puzzle == number && row.id == puzzle.id && row.fen == fen && row.right == right;
         if !is_it || row.simulations != *simulations {
             return Some(format!("it is not that of the suite, searched with {simulations} simulations"));
