@@ -43,6 +43,12 @@ pub enum ArenaError {
         /// What happened last.
         detail: String,
     },
+    /// A program that judges openings does not report what it thinks of them.
+    #[error("\"{player}\" reports no score with its moves; expected one that judges positions")]
+    NoScore {
+        /// The player's name.
+        player: String,
+    },
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

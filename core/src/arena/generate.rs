@@ -1,11 +1,15 @@
-//! Generated books: random moves that a shallow search finds balanced.
+//! Generated books: random moves that shallow searches, and perhaps a net or a program, find balanced.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use rand::RngExt;
 use thiserror::Error;
 
 use super::baselines::balanced_score;
+use super::error::ArenaError;
+use super::judges::OpeningJudge;
 use crate::board::{CHESS960_STARTS, Epd, Game, Operands, Position, Rules, random_moves};
 use crate::event::{Cancelled, Event, Observer};
 use crate::rng::{Purpose, Seed, Stream};
@@ -34,13 +38,13 @@ params! {
         plies: u32 = 8, in 1..=60;
         /// Alpha-beta searches of 1 to this many plies judge each opening.
         depth: u32 = 4, in 1..=8;
-        /// The largest score for either side that every search may find, in centipawns.
+        /// The largest score for either side that every search and the judge may find, in centipawns.
         max_score: u32 = 50, in 0..=10_000;
     }
 }
 
 /// No book was made.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Error)]
 pub enum BookError {
     /// There are too few such openings.
     #[error(
@@ -59,55 +63,139 @@ pub enum BookError {
         /// Openings that were tried.
         tried: u64,
     },
+    /// The judge failed.
+    #[error("the judge of the openings failed")]
+    Judge(#[source] ArenaError),
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
+impl From<ArenaError> for BookError {
+    fn from(error: ArenaError) -> Self {
+        match error {
+            ArenaError::Cancelled(cause) => Self::Cancelled(cause),
+            other => Self::Judge(other),
+        }
+    }
+}
+
+/// Makes the judge of a thread.
+pub type MakeJudge<'a> = dyn Fn() -> Result<Box<dyn OpeningJudge>, ArenaError> + Sync + 'a;
+
 /// Rejected openings in a row, of the whole book or more, after which the search for openings ends.
 const MAX_TRIES: u64 = 20_000;
 
-/// Openings that a thread tries at a time.
+/// Openings that a thread tries at a time, and a judge judges together.
 const BATCH: u64 = 32;
 
-/// Makes a book: random openings in the order of their numbers, without unbalanced ones and repeated positions. `ce` is the score of
-/// the deepest search for the side to move. Threads do not change the result.
+/// A batch of openings that were tried, `None` for each that was rejected.
+type Tried = Result<Vec<Option<Epd>>, BookError>;
+
+/// Makes a book: random openings in the order of their numbers, without unbalanced ones and repeated positions. Only what the searches
+/// find balanced reaches the judge. `ce` is the judge's score for the side to move, or without one that of the deepest search. Threads
+/// do not change the result.
 pub fn generate_book(
     params: &RandomBookParams,
     seed: Seed,
-    threads: u32,
+    (threads, judge): (u32, Option<&MakeJudge<'_>>),
     observer: &dyn Observer,
 ) -> Result<Vec<Epd>, BookError> {
-    let (mut book, mut seen) = (Vec::new(), HashSet::new());
-    let (mut tried, mut last_found) = (0, 0);
-    while book.len() < params.count as usize {
-        observer.check()?;
-        if tried - last_found >= MAX_TRIES.max(u64::from(params.count)) {
-            let RandomBookParams { count, plies, max_score, .. } = *params;
-            return Err(BookError::TooFew { found: book.len(), count, plies, max_score, tried });
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let threads = threads.max(1);
+        // Threads wait for the book when they are ahead of it.
+        let (sender, receiver) = sync_channel(threads as usize);
+        for _ in 0..threads {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || try_batches((params, seed), judge, next, &sender, observer));
         }
-        let batches: Vec<Vec<Option<Epd>>> = std::thread::scope(|scope| {
-            let batch = |thread: u64| {
-                let first = tried + thread * BATCH;
-                scope.spawn(move || {
-                    (first..first + BATCH).map(|number| opening(params, seed, number)).collect()
-                })
+        drop(sender);
+        let mut book =
+            RandomBook { params, lines: Vec::new(), seen: HashSet::new(), tried: 0, last_found: 0 };
+        let mut waiting: BTreeMap<u64, Tried> = BTreeMap::new();
+        let mut number = 0;
+        while !book.is_full() {
+            observer.check()?;
+            book.check()?;
+            let tried = loop {
+                if let Some(tried) = waiting.remove(&number) {
+                    break tried;
+                }
+                let (found, tried) =
+                    receiver.recv().expect("threads end only after the book, or with an error");
+                waiting.insert(found, tried);
             };
-            let threads: Vec<_> = (0..u64::from(threads.max(1))).map(batch).collect();
-            threads.into_iter().map(|thread| thread.join().expect("the search does not panic")).collect()
-        });
-        for found in batches.into_iter().flatten() {
-            tried += 1;
-            let Some(epd) = found.filter(|epd| seen.insert(epd.position.epd_fields())) else { continue };
-            if book.len() < params.count as usize {
-                book.push(epd);
-                last_found = tried;
-            }
+            number += 1;
+            tried?.into_iter().for_each(|found| book.add(found));
+            let (done, total) = (book.lines.len() as u64, u64::from(params.count));
+            observer.event(Event::Progress { unit: "openings", done, total });
         }
-        let total = u64::from(params.count);
-        observer.event(Event::Progress { unit: "openings", done: book.len() as u64, total });
+        // Threads end when nobody receives what they send.
+        drop(receiver);
+        Ok(book.lines)
+    })
+}
+
+/// The openings that were found.
+struct RandomBook<'a> {
+    params: &'a RandomBookParams,
+    lines: Vec<Epd>,
+    seen: HashSet<String>,
+    tried: u64,
+    last_found: u64,
+}
+
+impl RandomBook<'_> {
+    fn is_full(&self) -> bool {
+        self.lines.len() >= self.params.count as usize
     }
-    Ok(book)
+
+    /// An error if there seem to be no more.
+    fn check(&self) -> Result<(), BookError> {
+        let RandomBookParams { count, plies, max_score, .. } = *self.params;
+        let (found, tried) = (self.lines.len(), self.tried);
+        if tried - self.last_found < MAX_TRIES.max(u64::from(count)) {
+            return Ok(());
+        }
+        Err(BookError::TooFew { found, count, plies, max_score, tried })
+    }
+
+    fn add(&mut self, found: Option<Epd>) {
+        self.tried += 1;
+        let new = found.filter(|epd| self.seen.insert(epd.position.epd_fields()));
+        if let Some(epd) = new.filter(|_| !self.is_full()) {
+            self.lines.push(epd);
+            self.last_found = self.tried;
+        }
+    }
+}
+
+/// Tries batches of openings until nobody receives them, or the judge fails.
+fn try_batches(
+    (params, seed): (&RandomBookParams, Seed),
+    judge: Option<&MakeJudge<'_>>,
+    next: &AtomicU64,
+    sender: &SyncSender<(u64, Tried)>,
+    observer: &dyn Observer,
+) {
+    let mut judge = match judge.map(|make| make()).transpose() {
+        Ok(judge) => judge,
+        Err(cause) => {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            // The book may be made without this thread's help.
+            let _received = sender.send((number, Err(cause.into())));
+            return;
+        }
+    };
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let tried = try_batch((params, seed), judge.as_deref_mut(), number, observer);
+        let has_failed = tried.is_err();
+        if sender.send((number, tried)).is_err() || has_failed {
+            return;
+        }
+    }
 }
 
 impl BookStart {
@@ -127,8 +215,39 @@ impl BookStart {
     }
 }
 
-/// The opening with a number, unless it is unbalanced.
-fn opening(params: &RandomBookParams, seed: Seed, number: u64) -> Option<Epd> {
+/// Tries the openings of a batch.
+fn try_batch(
+    (params, seed): (&RandomBookParams, Seed),
+    judge: Option<&mut (dyn OpeningJudge + '_)>,
+    number: u64,
+    observer: &dyn Observer,
+) -> Tried {
+    let numbers = number * BATCH..(number + 1) * BATCH;
+    let mut openings: Vec<Option<(Game, i32)>> =
+        numbers.map(|number| opening(params, seed, number)).collect();
+    if let Some(judge) = judge {
+        let games: Vec<Game> = openings.iter().flatten().map(|(game, _)| game.clone()).collect();
+        let mut scores = judge.scores(&games, observer)?.into_iter();
+        for opening in &mut openings {
+            let Some((_, score)) = opening else { continue };
+            let judged = scores.next().expect("a score for each opening");
+            if judged.abs() <= f64::from(params.max_score) {
+                *score = judged.round() as i32;
+            } else {
+                *opening = None;
+            }
+        }
+    }
+    let line = |(game, score): (Game, i32)| {
+        let mut epd = Epd::of(game.position().clone());
+        epd.operations.insert("ce".to_owned(), Operands::Other(score.to_string()));
+        epd
+    };
+    Ok(openings.into_iter().map(|opening| opening.map(line)).collect())
+}
+
+/// The opening with a number and its score, unless the searches find it unbalanced.
+fn opening(params: &RandomBookParams, seed: Seed, number: u64) -> Option<(Game, i32)> {
     let rules = Rules { max_plies: u32::MAX };
     let mut stream = seed.stream(number, Purpose::Opening);
     let start = params.start.draw(&mut stream);
@@ -137,17 +256,16 @@ fn opening(params: &RandomBookParams, seed: Seed, number: u64) -> Option<Epd> {
     for depth in 1..=params.depth {
         score = balanced_score(&mut game, &rules, depth, params.max_score as i32)?;
     }
-    let mut epd = Epd::of(game.position().clone());
-    epd.operations.insert("ce".to_owned(), Operands::Other(score.to_string()));
-    Some(epd)
+    Some((game, score))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use super::{BookError, BookStart, RandomBookParams, generate_book};
-    use crate::board::{Epd, Operands, Side};
+    use super::{BookError, BookStart, MakeJudge, RandomBookParams, generate_book};
+    use crate::arena::{ArenaError, OpeningJudge};
+    use crate::board::{Epd, Game, Operands, Side};
     use crate::book::Book;
     use crate::event::{Cancelled, Event, Observer, Silent};
     use crate::rng::Seed;
@@ -162,9 +280,9 @@ mod tests {
     fn openings_are_balanced_and_different_and_do_not_depend_on_threads() {
         let params =
             RandomBookParams { count: 40, plies: 6, depth: 2, max_score: 30, ..RandomBookParams::default() };
-        let book = generate_book(&params, SEED, 1, &Silent).expect("a book");
-        assert_eq!(lines(&generate_book(&params, SEED, 3, &Silent).expect("a book")), lines(&book));
-        let other = generate_book(&params, Seed { run: 2, step: 0 }, 1, &Silent).expect("a book");
+        let book = generate_book(&params, SEED, (1, None), &Silent).expect("a book");
+        assert_eq!(lines(&generate_book(&params, SEED, (3, None), &Silent).expect("a book")), lines(&book));
+        let other = generate_book(&params, Seed { run: 2, step: 0 }, (1, None), &Silent).expect("a book");
         assert_ne!(lines(&other), lines(&book));
         let positions: HashSet<String> = book.iter().map(|epd| epd.position.epd_fields()).collect();
         assert_eq!(positions.len(), 40);
@@ -181,7 +299,7 @@ mod tests {
     fn openings_of_chess960_begin_at_its_starts() {
         for start in [BookStart::Chess960, BookStart::DoubleChess960] {
             let params = RandomBookParams { start, count: 30, plies: 2, depth: 1, max_score: 50 };
-            let book = generate_book(&params, SEED, 2, &Silent).expect("a book");
+            let book = generate_book(&params, SEED, (2, None), &Silent).expect("a book");
             assert!(book.iter().filter(|epd| epd.position.is_chess960()).count() > 25, "{}", lines(&book));
             let read = Book::read("a.epd", lines(&book).as_bytes(), None).expect("a book");
             assert_eq!(read.len(), 30);
@@ -193,7 +311,7 @@ mod tests {
         let book = |count| {
             let params =
                 RandomBookParams { count, plies: 5, depth: 1, max_score: 50, ..RandomBookParams::default() };
-            lines(&generate_book(&params, SEED, 2, &Silent).expect("a book"))
+            lines(&generate_book(&params, SEED, (2, None), &Silent).expect("a book"))
         };
         assert!(book(50).starts_with(&book(20)));
     }
@@ -207,11 +325,49 @@ mod tests {
             max_score: 10_000,
             ..RandomBookParams::default()
         };
-        let error = generate_book(&params, SEED, 2, &Silent).unwrap_err();
+        let error = generate_book(&params, SEED, (2, None), &Silent).unwrap_err();
         assert!(error.to_string().starts_with("only 20 of 21 openings with 1 random plies"), "{error}");
-        let all = generate_book(&RandomBookParams { count: 20, ..params.clone() }, SEED, 1, &Silent)
+        let all = generate_book(&RandomBookParams { count: 20, ..params.clone() }, SEED, (1, None), &Silent)
             .expect("a book");
         assert!(matches!(all[0].operations.get("ce"), Some(Operands::Other(_))));
+    }
+
+    /// Finds the positions good whose first pawn of White has moved, or fails.
+    struct Pawns {
+        fails: bool,
+    }
+
+    impl OpeningJudge for Pawns {
+        fn scores(&mut self, games: &[Game], _: &dyn Observer) -> Result<Vec<f64>, ArenaError> {
+            if self.fails {
+                return Err(ArenaError::NoScore { player: "pawns".to_owned() });
+            }
+            let score =
+                |game: &Game| if game.position().fen().contains("/PPPPPPPP/") { 900.0 } else { -12.4 };
+            Ok(games.iter().map(score).collect())
+        }
+    }
+
+    #[test]
+    fn a_judge_rejects_openings_and_gives_the_others_their_scores() {
+        let params = RandomBookParams { count: 30, plies: 2, depth: 1, ..RandomBookParams::default() };
+        let all = lines(&generate_book(&params, SEED, (2, None), &Silent).expect("a book"));
+        let make = || Ok(Box::new(Pawns { fails: false }) as Box<dyn OpeningJudge>);
+        let judged =
+            |threads| lines(&generate_book(&params, SEED, (threads, Some(&make)), &Silent).expect("a book"));
+        assert!(all.contains("/PPPPPPPP/"), "{all}");
+        assert!(!judged(1).contains("/PPPPPPPP/") && judged(1).matches(" ce -12;").count() == 30);
+        assert_eq!(judged(1), judged(3));
+    }
+
+    #[test]
+    fn a_judge_that_fails_is_an_error() {
+        let failing = || Ok(Box::new(Pawns { fails: true }) as Box<dyn OpeningJudge>);
+        let missing = || Err(ArenaError::NoScore { player: "nobody".to_owned() });
+        for make in [&failing as &MakeJudge<'_>, &missing] {
+            let failed = generate_book(&RandomBookParams::default(), SEED, (2, Some(make)), &Silent);
+            assert!(matches!(failed, Err(BookError::Judge(ArenaError::NoScore { .. }))));
+        }
     }
 
     #[test]
@@ -223,7 +379,7 @@ mod tests {
                 true
             }
         }
-        let stopped = generate_book(&RandomBookParams::default(), SEED, 1, &Stopped);
-        assert_eq!(stopped, Err(BookError::Cancelled(Cancelled)));
+        let stopped = generate_book(&RandomBookParams::default(), SEED, (1, None), &Stopped);
+        assert!(matches!(stopped, Err(BookError::Cancelled(Cancelled))));
     }
 }

@@ -212,6 +212,11 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
     }
 }
 
+/// The arguments of a book with a judge.
+fn judge<'a>(judge: &[&'a str]) -> Vec<&'a str> {
+    [&["--out", "c.epd", "--judge"], judge].concat()
+}
+
 #[test]
 fn books_are_made_again_with_the_same_bytes() {
     let experiment = Experiment::new("");
@@ -233,10 +238,46 @@ fn books_are_made_again_with_the_same_bytes() {
         assert_eq!(failed.code, Some(2), "{}", failed.stderr);
         failed.stderr
     };
+    assert!(failed(&judge(&["greedy"])).contains("--judge: expected a net, or a UCI engine"));
+    assert!(
+        failed(&judge(&["shipped", "--nodes", "5"])).contains("--nodes and --option are for UCI engines")
+    );
+    assert!(failed(&judge(&["shipped", "--simulations", "0"])).contains("simulations: must lie in 1.."));
+    assert!(failed(&judge(&["no-such-engine"])).contains("no-such-engine"));
+    assert!(failed(&judge(&["no-such-engine", "--simulations", "5"])).contains("--simulations is for nets"));
     assert!(failed(&["--out", "a.txt"]).contains("does not end in .epd"));
     assert!(failed(&["--out", "c.epd", "--plies", "0"]).contains("plies: must lie in 1..=60"));
     assert!(failed(&["--out", "c.epd", "--start", "chess9"]).contains("start: expected one of"));
     assert!(failed(&["--out", "c.epd", "--plies", "1", "--count", "21"]).contains("of 21 openings"));
+}
+
+#[test]
+fn nets_and_engines_judge_openings() {
+    let experiment = Experiment::new("");
+    let make = |file: &str, judge: &[&str]| {
+        let args = ["openings", "--out", file, "--count", "12", "--plies", "6", "--depth", "1"];
+        let made = ended(&experiment, &[&args, judge].concat());
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        fs::read_to_string(experiment.folder.path().join(file)).expect("a book")
+    };
+    let plain = make("plain.epd", &[]);
+    let net = ["--judge", "shipped", "--simulations", "8"];
+    let judged = make("net.epd", &net);
+    assert_eq!((judged.lines().count(), &judged), (12, &make("again.epd", &net)));
+    assert_ne!(judged, plain);
+    // This program is an engine, too.
+    let this = env!("CARGO_BIN_EXE_dc0-run");
+    let script = experiment.folder.path().join("engine");
+    fs::write(&script, format!("#!/bin/sh\nexec {this} uci --option SearchMode=material\n")).expect("writes");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("may run");
+        let engine = ["--judge", "./engine", "--nodes", "300", "--option", "Hash=1"];
+        let judged = make("engine.epd", &engine);
+        assert_eq!((judged.lines().count(), &judged), (12, &make("again.epd", &engine)));
+        assert_ne!(judged, plain);
+    }
 }
 
 const GAMES: &str = r#"
