@@ -41,3 +41,20 @@ fn every_shipped_puzzle_has_a_single_fastest_mate() {
         assert!(moves == 1 || mating_moves(&mut game, moves - 1).is_empty(), "line {line}");
     }
 }
+
+/// `tests/interop` proves them with tablebases.
+#[test]
+fn every_shipped_ending_has_a_single_right_move_and_at_most_four_pieces() {
+    let content = read("datasets/puzzles/endings.epd");
+    let puzzles = read_puzzles("endings.epd", &content).expect("puzzles");
+    assert!(puzzles.len() >= 100, "{}", puzzles.len());
+    for puzzle in puzzles {
+        let fen = puzzle.game.position().fen();
+        let board = fen.split(' ').next().unwrap_or_default();
+        assert!(board.chars().filter(char::is_ascii_alphabetic).count() <= 4, "{fen}");
+        assert_eq!(puzzle.right.len(), 1, "{fen}");
+        let is_named =
+            ["only winning move, ", "only drawing move, "].iter().any(|name| puzzle.id.starts_with(name));
+        assert!(is_named, "{}", puzzle.id);
+    }
+}

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::{Arc, Mutex};
 
+use crate::program::root;
 use crate::{interop_script, random_endings, syzygy};
 use dc0_core::arena::{OnlyMove, only_moves_of_game};
 use dc0_core::board::{Adjudication, Ending, Game, Operands, Position, Tablebase, TablebaseResult};
@@ -100,6 +101,16 @@ fn python_chess_proves_the_puzzles_of_endings() {
     let wrong = lines.lines().map(|line| line.replace("winning", "drawing")).collect::<Vec<_>>().join("\n");
     fs::write(&path, format!("{heading}\n{wrong}\n")).expect("a file");
     assert!(!interop_script("prove_endings.py", &path).status.success());
+}
+
+#[test]
+fn python_chess_proves_the_shipped_endings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let suite = fs::read_to_string(root().join("datasets/puzzles/endings.epd")).expect("is checked in");
+    let path = folder.path().join("endings.epd");
+    fs::write(&path, format!("# {}\n{suite}", syzygy().display())).expect("a file");
+    let output = interop_script("prove_endings.py", &path);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

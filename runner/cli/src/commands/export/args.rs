@@ -122,6 +122,9 @@ pub(crate) struct ExportPuzzlesArgs {
     /// separated by `:`.
     #[arg(long, value_name = "FOLDERS")]
     pub tablebases: Option<PathBuf>,
+    /// Only endings, no mates.
+    #[arg(long, requires = "tablebases", conflicts_with = "mates")]
+    pub without_mates: bool,
 }
 
 /// Which games are exported.

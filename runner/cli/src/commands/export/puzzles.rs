@@ -17,12 +17,13 @@ pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError
     let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
     let folder = Folder::canonical(&root)?;
     let tables = args.tablebases.as_deref().map(Tablebase::open).transpose()?;
-    let mut kinds: Vec<Kind> = (1..=args.mates).map(Kind::Mate).collect();
+    let longest = if args.without_mates { 0 } else { args.mates };
+    let mut kinds: Vec<Kind> = (1..=longest).map(Kind::Mate).collect();
     if tables.is_some() {
         kinds.extend([OnlyMove::Wins, OnlyMove::Draws].map(Kind::Ending));
     }
     let counts = kinds.into_iter().map(|kind| (kind, 0)).collect();
-    let mut suite = Suite { args, tables, seen: HashSet::new(), counts, lines: Vec::new() };
+    let mut suite = Suite { args, longest, tables, seen: HashSet::new(), counts, lines: Vec::new() };
     for step in RunView::new(folder.clone()).steps()? {
         if suite.is_full() {
             break;
@@ -30,9 +31,9 @@ pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError
         add_step(&folder, &step, &mut suite)?;
     }
     if suite.lines.is_empty() {
-        let endings =
-            if suite.tables.is_some() { ", or reach an ending with a single right move" } else { "" };
-        let wanted = format!("games that end with a single fastest mate{endings}");
+        let mates = (longest > 0).then_some("games that end with a single fastest mate");
+        let endings = suite.tables.is_some().then_some("games that reach an ending with a single right move");
+        let wanted = [mates, endings].into_iter().flatten().collect::<Vec<_>>().join(", or ");
         return Err(ExportError::NoGames { run: root, wanted });
     }
     let content: String = suite.lines.iter().map(|epd| format!("{epd}\n")).collect();
@@ -71,6 +72,8 @@ impl Kind {
 /// The puzzles so far.
 struct Suite<'a> {
     args: &'a ExportPuzzlesArgs,
+    /// The longest mates, in moves; 0 for none.
+    longest: u32,
     tables: Option<Tablebase>,
     seen: HashSet<String>,
     /// Puzzles by their kinds.
@@ -84,7 +87,7 @@ impl Suite<'_> {
     }
 
     fn add_game(&mut self, game: &Game) -> Result<(), TablebaseError> {
-        for epd in mates_of_game(game, self.args.mates) {
+        for epd in mates_of_game(game, self.longest) {
             self.add(Kind::Mate(epd.mate_in().unwrap_or(1)), epd);
         }
         let endings = self.tables.as_ref().map(|tables| only_moves_of_game(game, tables)).transpose()?;
