@@ -28,6 +28,9 @@ pub(super) struct PlayerOptions {
     /// An option of a UCI engine, such as `--option 'Skill Level=0'`.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     pub options: Vec<String>,
+    /// Seconds beyond `move_time` that are tolerated, if the command says so.
+    #[arg(skip)]
+    pub time_margin: Option<f64>,
 }
 
 /// What players may be, for help.
@@ -87,7 +90,10 @@ impl PlayerOptions {
     fn engine(&self) -> Result<String, Failure> {
         let limit = match (self.depth, self.move_time, &self.clock) {
             (Some(depth), ..) => format!("depth: {depth}"),
-            (_, Some(seconds), _) => format!("move_time: {seconds}"),
+            (_, Some(seconds), _) => match self.time_margin {
+                Some(margin) => format!("move_time: {seconds}, time_margin: {margin:?}"),
+                None => format!("move_time: {seconds}"),
+            },
             (_, _, Some(clock)) => format!("clock: {}", clock_map(clock)?),
             _ => format!("nodes: {}", self.nodes.unwrap_or(10_000)),
         };
@@ -128,11 +134,11 @@ fn has_own_search(player: &str) -> bool {
     alphabeta || player.starts_with("player(") && (player.contains("search") || player.contains("alphabeta"))
 }
 
-/// A net that plays by time, in the UCI engine of this program, as an expression of a script. `device` is where it runs, and `options`
-/// are those of the engine.
+/// A net that plays by time, in the UCI engine of this program, as an expression of a script. `margin` is how late it may be, in seconds,
+/// `device` is where it runs, and `options` are those of the engine.
 pub(super) fn timed_net(
     net: &str,
-    seconds: f64,
+    (seconds, margin): (f64, f64),
     (device, options): (Option<&str>, &[String]),
 ) -> Result<String, Failure> {
     let missing =
@@ -147,7 +153,7 @@ pub(super) fn timed_net(
     }
     args.extend(device.into_iter().flat_map(|device| ["--device".to_owned(), device.to_owned()]));
     let args: Vec<String> = args.iter().map(|arg| text(arg)).collect();
-    let limit = format!("args: [{}], move_time: {seconds:?}", args.join(", "));
+    let limit = format!("args: [{}], move_time: {seconds:?}, time_margin: {margin:?}", args.join(", "));
     Ok(format!("uci({}, {})", text(&program.display().to_string()), with_options(&limit, options)?))
 }
 

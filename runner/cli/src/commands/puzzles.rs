@@ -10,6 +10,9 @@ use dc0_script::args::RunArgs;
 use super::matches::run_written;
 use super::players::{Named, PLAYERS, PlayerOptions, run_name, text, timed_net};
 
+/// Seconds by which an answer may be late: nobody waits for it, and the time that it took is in the table.
+const TIME_MARGIN: f64 = 1.0;
+
 /// Who solves which puzzles.
 #[derive(Debug, Args)]
 #[command(after_help = PLAYERS)]
@@ -93,7 +96,8 @@ impl PuzzlesArgs {
     fn players(&self, is_net: bool) -> Result<Vec<String>, Failure> {
         if is_net {
             let how = (self.run.device.as_deref(), self.options.as_slice());
-            return self.move_time.iter().map(|seconds| timed_net(&self.player, *seconds, how)).collect();
+            let timed = |seconds: &f64| timed_net(&self.player, (*seconds, TIME_MARGIN), how);
+            return self.move_time.iter().map(timed).collect();
         }
         let nodes = self.nodes.iter().map(|nodes| self.limited(Some(*nodes), None, None));
         let depths = self.depth.iter().map(|depth| self.limited(None, Some(*depth), None));
@@ -118,6 +122,7 @@ impl PuzzlesArgs {
             move_time,
             clock: None,
             options: self.options.clone(),
+            time_margin: Some(TIME_MARGIN),
         }
     }
 
