@@ -94,7 +94,7 @@ select * exclude (moves, start_fen) from games order by iteration, game limit 5
 select * replace (len(moves) as moves) from games order by iteration, game limit 5
 select * rename (reason as ending) from games order by iteration, game limit 2
 describe select iteration, game, len(moves) as plies from games
-summarize select len(moves) as plies from games
+select * exclude (approx_unique) from (summarize select len(moves) as plies from games)
 select iteration, result, count(*) as n, grouping(iteration, result) as level from games group by grouping sets ((iteration, result), (iteration), ()) order by level, iteration, result
 select reason, count(*) as n from games group by reason union all select 'all', count(*) from games order by n desc, reason
 select iteration from games intersect select iteration from positions order by 1
