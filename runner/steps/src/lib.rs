@@ -25,6 +25,7 @@ mod past_networks;
 pub mod progress;
 mod runner;
 mod runner_host;
+mod shards;
 pub mod speeds;
 pub mod step;
 mod summary;

@@ -46,6 +46,7 @@ use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::{Amount, StepProgress};
+use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -191,16 +192,13 @@ impl Step for Arena {
             .iter()
             .map(|player| player.network().map(|net| files::load(&workspace.folder, net)).transpose())
             .collect::<Result<_, _>>()?;
-        let shards = self.shards(params);
-        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
-        let rest: Vec<Shard> =
-            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let shards = Shards::<Part>::find(workspace, self.shards(params))?;
         let label = format!("match {}", self.players());
-        let done = finished.values().map(|note| note.part.games).sum();
-        let amount = Amount { unit: "games", done, total: params.games.into() };
+        let amount =
+            Amount { unit: "games", done: shards.sum(|part| part.games), total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
         let names = self.players.each_ref().map(Player::row_name);
-        let standing = Standing::new(params, finished);
+        let standing = Standing::new(params, shards.finished);
         workspace.meter.set_lanes(context.lanes);
         if !standing.is_decided() {
             let present: Vec<&Checkpoint> = nets.iter().flatten().collect();
@@ -216,7 +214,7 @@ impl Step for Arena {
                 standing: &standing,
                 progress: &progress,
             };
-            context.do_shards(&work, &rest, &progress)?;
+            context.do_shards(&work, &shards.rest, &progress)?;
         }
         context.close(&progress);
         self.product(params, workspace, &names)
@@ -255,10 +253,7 @@ impl Step for Arena {
     }
 
     fn begun(&self, params: &ArenaParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = self.shards(params).len() as u32;
-        let finished = workspace.finished_shards::<Part>(of)?;
-        let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(Shards::<Part>::find(workspace, self.shards(params))?.progress(|part| part.games))
     }
 
     fn memory(&self, params: &ArenaParams, machine: Machine) -> Memory {

@@ -44,6 +44,7 @@ use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::{Amount, StepProgress};
+use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 pub(super) use remote::REMOTE;
@@ -229,19 +230,15 @@ impl Step for Puzzles {
             return answers::run(self, params, workspace, context);
         };
         let net = files::load(&workspace.folder, network)?;
-        let shards = self.shards(params);
-        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
-        let done = finished.values().map(|note| note.part.puzzles).sum();
-        let rest: Vec<Shard> =
-            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
-        let progress = self.progress(workspace, context, done);
+        let shards = Shards::<Part>::find(workspace, self.shards(params))?;
+        let progress = self.progress(workspace, context, shards.sum(|part| part.puzzles));
         let name = self.player.row_name();
         let provenance =
             step_provenance(workspace, &[&net], context.is_mixed(), [("network", name.as_str())]);
         let work = SuiteWork { step: self, params, workspace, context, network, net: &net, provenance };
-        context.do_shards(&work, &rest, &progress)?;
+        context.do_shards(&work, &shards.rest, &progress)?;
         context.close(&progress);
-        self.product(params, workspace, shards.len() as u32)
+        self.product(params, workspace, shards.count)
     }
 
     fn result(&self, _: &PuzzleParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -279,14 +276,11 @@ impl Step for Puzzles {
     }
 
     fn begun(&self, params: &PuzzleParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = self.shards(params).len() as u32;
-        let (parts, amount) = if self.searching(params).is_some() {
-            let finished = workspace.finished_shards::<Part>(of)?;
-            (finished.len(), finished.values().map(|note| note.part.puzzles).sum())
-        } else {
-            answers::begun(workspace, of)?
-        };
-        Ok(PartialProgress { parts: parts as u32, total: of, unit: "shards", amount })
+        let all = self.shards(params);
+        match self.searching(params) {
+            Some(_) => Ok(Shards::<Part>::find(workspace, all)?.progress(|part| part.puzzles)),
+            None => answers::begun(workspace, all),
+        }
     }
 
     fn memory(&self, params: &PuzzleParams, machine: Machine) -> Memory {

@@ -35,6 +35,7 @@ use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
+use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -105,11 +106,8 @@ impl Step for Reanalysis {
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.network)?;
-        let shards = self.shards();
-        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
-        let done: u64 = finished.values().map(|note| note.part.stats.games).sum();
-        let rest: Vec<Shard> =
-            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let shards = Shards::<Part>::find(workspace, self.shards())?;
+        let done = shards.sum(|part| part.stats.games);
         let amount = Amount { unit: "games", done, total: self.games().into() };
         let label = format!("reanalysis by {}", self.network.name());
         let progress = context.progress(workspace, &label, amount);
@@ -117,9 +115,9 @@ impl Step for Reanalysis {
         let network = short_digest(&self.network.0.digest);
         let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
         let work = Work { step: self, params, workspace, context, net: &net, provenance };
-        context.do_shards(&work, &rest, &progress)?;
+        context.do_shards(&work, &shards.rest, &progress)?;
         context.close(&progress);
-        product(workspace, shards.len() as u32)
+        product(workspace, shards.count)
     }
 
     fn result(&self, _: &ReanalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -142,10 +140,7 @@ impl Step for Reanalysis {
     }
 
     fn begun(&self, _: &ReanalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let total = self.shards().len() as u32;
-        let finished = workspace.finished_shards::<Part>(total)?;
-        let amount = finished.values().map(|note| note.part.stats.games).sum();
-        Ok(PartialProgress { parts: finished.len() as u32, total, unit: "shards", amount })
+        Ok(Shards::<Part>::find(workspace, self.shards())?.progress(|part| part.stats.games))
     }
 
     fn memory(&self, _: &ReanalysisParams, machine: Machine) -> Memory {

@@ -31,6 +31,7 @@ use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
+use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -117,11 +118,8 @@ impl Step for PositionSearch {
     ) -> Result<Product, StepError> {
         let (network, input) = (&self.network, &self.input);
         let net = files::load(&workspace.folder, network)?;
-        let shards = shards_of(input.positions() as u32, params.shard_positions);
-        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
-        let done = finished.values().map(|note| note.part.positions).sum();
-        let rest: Vec<Shard> =
-            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let shards = self.shards(params, workspace)?;
+        let done = shards.sum(|part| part.positions);
         let label = format!("searches by {}", network.name());
         let amount = Amount { unit: "positions", done, total: input.positions() as u64 };
         let progress = context.progress(workspace, &label, amount);
@@ -141,9 +139,9 @@ impl Step for PositionSearch {
         workspace.meter.set_lanes(context.lanes);
         let worker =
             || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
-        lanes::run(&rest, context.lanes, &worker, &search, &keep)?;
+        lanes::run(&shards.rest, context.lanes, &worker, &search, &keep)?;
         context.close(&progress);
-        product(workspace, shards.len() as u32)
+        product(workspace, shards.count)
     }
 
     fn result(&self, params: &AnalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -170,10 +168,7 @@ impl Step for PositionSearch {
     }
 
     fn begun(&self, params: &AnalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = shards_of(self.input.positions() as u32, params.shard_positions).len() as u32;
-        let finished = workspace.finished_shards::<Part>(of)?;
-        let amount = finished.values().map(|note| note.part.positions).sum();
-        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(self.shards(params, workspace)?.progress(|part| part.positions))
     }
 
     fn memory(&self, params: &AnalysisParams, machine: Machine) -> Memory {
@@ -202,6 +197,13 @@ impl Step for PositionSearch {
     fn spent(&self, summary: &Value) -> Spent {
         let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
         Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+    }
+}
+
+impl PositionSearch {
+    fn shards(&self, params: &AnalysisParams, workspace: &StepWorkspace) -> Result<Shards<Part>, RunError> {
+        let positions = self.input.positions() as u32;
+        Shards::find(workspace, shards_of(positions, params.shard_positions))
     }
 }
 

@@ -42,6 +42,7 @@ use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
+use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -158,13 +159,10 @@ impl Step for SelfPlay {
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.network)?;
-        let shards = shards_of(params.games, params.shard_games);
-        let finished = workspace.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
-        let done: u64 = finished.values().map(|note| note.part.games).sum();
-        let rest: Vec<Shard> =
-            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let shards = Self::shards(params, workspace)?;
         let label = format!("self-play of {}", self.network.name());
-        let amount = Amount { unit: "games", done, total: params.games.into() };
+        let amount =
+            Amount { unit: "games", done: shards.sum(|part| part.games), total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
         workspace.meter.set_lanes(context.lanes);
         let openings = Openings { book: starts(params)?, archive: self.archive(&workspace.folder)? };
@@ -172,9 +170,9 @@ impl Step for SelfPlay {
         let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
         let work =
             Work { step: self, params, workspace, context, net: &net, openings: &openings, provenance };
-        context.do_shards(&work, &rest, &progress)?;
+        context.do_shards(&work, &shards.rest, &progress)?;
         context.close(&progress);
-        product(workspace, shards.len() as u32)
+        product(workspace, shards.count)
     }
 
     fn result(&self, _: &SelfPlayParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -201,10 +199,7 @@ impl Step for SelfPlay {
     }
 
     fn begun(&self, params: &SelfPlayParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        let of = shards_of(params.games, params.shard_games).len() as u32;
-        let finished = workspace.finished_shards::<SelfPlayStats>(of)?;
-        let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(Self::shards(params, workspace)?.progress(|part| part.games))
     }
 
     fn memory(&self, params: &SelfPlayParams, machine: Machine) -> Memory {
@@ -257,6 +252,10 @@ impl Step for SelfPlay {
 }
 
 impl SelfPlay {
+    fn shards(params: &SelfPlayParams, workspace: &StepWorkspace) -> Result<Shards<SelfPlayStats>, RunError> {
+        Shards::find(workspace, shards_of(params.games, params.shard_games))
+    }
+
     /// The games whose positions games start from.
     fn archive(&self, folder: &Folder) -> Result<Archive, StepError> {
         let mut archive = Archive::default();

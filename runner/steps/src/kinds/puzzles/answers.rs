@@ -10,7 +10,7 @@ use dc0_core::selfplay::{Shard, lanes};
 use dc0_core::store::{AnswerRow, FileEntry, Provenance, read_entry, write_shard_table, write_table};
 use dc0_opponents::Opponent;
 use dc0_process::format::counted;
-use dc0_runs::{Product, RunError, ShardNote, StepWorkspace};
+use dc0_runs::{PartialProgress, Product, RunError, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use super::{PLAYER, PuzzleParams, Puzzles, is_right, right};
@@ -20,6 +20,7 @@ use crate::executor::{Described, Job, Keep, Reply, ReplyTable, ShardWork, Source
 use crate::files;
 use crate::handles::Player;
 use crate::kinds::programs::Startable;
+use crate::shards::Shards;
 
 /// A shard's part of the progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,10 +28,9 @@ struct Part {
     puzzles: u64,
 }
 
-/// Shards and puzzles that a killed process had answered.
-pub(super) fn begun(workspace: &StepWorkspace, shards: u32) -> Result<(usize, u64), RunError> {
-    let finished = workspace.finished_shards::<Part>(shards)?;
-    Ok((finished.len(), finished.values().map(|note| note.part.puzzles).sum()))
+/// How far a killed process had come.
+pub(super) fn begun(workspace: &StepWorkspace, all: Vec<Shard>) -> Result<PartialProgress, RunError> {
+    Ok(Shards::<Part>::find(workspace, all)?.progress(|part| part.puzzles))
 }
 
 /// Answers the puzzles, or the rest of them after a kill.
@@ -40,12 +40,8 @@ pub(super) fn run(
     workspace: &StepWorkspace,
     context: &StepContext,
 ) -> Result<Product, StepError> {
-    let shards = step.shards(params);
-    let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
-    let done = finished.values().map(|note| note.part.puzzles).sum();
-    let rest: Vec<Shard> =
-        shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
-    let progress = step.progress(workspace, context, done);
+    let shards = Shards::<Part>::find(workspace, step.shards(params))?;
+    let progress = step.progress(workspace, context, shards.sum(|part| part.puzzles));
     let name = step.player.row_name();
     let work = AnswerWork {
         step,
@@ -54,9 +50,9 @@ pub(super) fn run(
         provenance: files::provenance(workspace, [(PLAYER, name.as_str())]),
         name: &name,
     };
-    context.do_shards(&work, &rest, &progress)?;
+    context.do_shards(&work, &shards.rest, &progress)?;
     context.close(&progress);
-    work.product(shards.len() as u32)
+    work.product(shards.count)
 }
 
 /// The figures of a result for the closing line.
