@@ -236,6 +236,10 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         let needs = "needs the solver; set solver to true or leave it out";
         problems.push(("mate_in_one", needs.to_owned()));
     }
+    if params.virtual_loss_mode == VirtualLossMode::Visit && params.virtual_loss != 1.0 {
+        let message = "has no effect with virtual_loss_mode \"visit\"; leave it out, or set virtual_loss_mode to \"loss\"";
+        problems.push(("virtual_loss", message.to_owned()));
+    }
     if params.moves_left.is_some() && params.tree_rule != TreeRule::Puct {
         let puct = "applies to PUCT only; leave it out, or set tree_rule to \"puct\"";
         problems.push(("moves_left", puct.to_owned()));

@@ -20,3 +20,8 @@ pub mod space;
 pub mod table;
 pub mod tensorboard;
 pub mod trials;
+
+/// The problem of a parameter that the chosen kind does not have; `other` has it.
+fn of_another_kind(kind: &str, other: &str) -> String {
+    format!("has no effect with kind \"{kind}\"; leave it out, or set kind to \"{other}\"")
+}

@@ -2,6 +2,8 @@
 
 use dc0_core::{param_enum, params};
 
+use crate::sweep::of_another_kind;
+
 param_enum! {
     /// The rule that ends or pauses trials.
     pub enum PrunerKind {
@@ -34,11 +36,25 @@ params! {
         /// How much of a report's interval counts in the trial's favour: 1 all of it, 0 only the value.
         doubt: f64 = 1.0, in 0.0..=10.0;
     }
-    check |params| match params.most {
-        Some(most) if most <= params.least => {
-            vec![("most", format!("must lie beyond least ({}), got {most}", params.least))]
+    check |params| {
+        let (declared, kind) = (Self::default(), params.kind);
+        let (median, asha) = (&[PrunerKind::Median][..], &[PrunerKind::Asha][..]);
+        let all = [
+            ("startup", params.startup != declared.startup, median),
+            ("warmup", params.warmup != declared.warmup, median),
+            ("least", params.least != declared.least, asha),
+            ("reduction", params.reduction != declared.reduction, asha),
+            ("most", params.most != declared.most, asha),
+            ("doubt", params.doubt != declared.doubt, &[PrunerKind::Median, PrunerKind::Asha]),
+        ];
+        let without_effect = all.into_iter().filter(|(_, is_set, kinds)| *is_set && !kinds.contains(&kind));
+        let mut problems: Vec<_> = without_effect
+            .map(|(name, _, kinds)| (name, of_another_kind(kind.name(), kinds[0].name())))
+            .collect();
+        if let Some(most) = params.most.filter(|most| *most <= params.least && kind == PrunerKind::Asha) {
+            problems.push(("most", format!("must lie beyond least ({}), got {most}", params.least)));
         }
-        _ => vec![],
+        problems
     };
     shorthand kind;
 }

@@ -3,6 +3,7 @@
 use dc0_core::params::Problems;
 use dc0_core::{param_enum, params};
 
+use crate::sweep::of_another_kind;
 use crate::sweep::space::Space;
 
 param_enum! {
@@ -32,6 +33,17 @@ params! {
         /// TPE: share of the trials, best first, that counts as good.
         gamma: f64 = 0.1, in 0.01..=0.5;
     }
+    check |params| {
+        let declared = Self::default();
+        let of_tpe = [
+            ("startup", params.startup != declared.startup),
+            ("candidates", params.candidates != declared.candidates),
+            ("gamma", params.gamma != declared.gamma),
+        ];
+        let is_tpe = params.kind == SamplerKind::Tpe;
+        let without_effect = of_tpe.into_iter().filter(|(_, is_set)| *is_set && !is_tpe);
+        without_effect.map(|(name, _)| (name, of_another_kind(params.kind.name(), "tpe"))).collect()
+    };
     shorthand kind;
 }
 
