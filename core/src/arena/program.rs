@@ -48,7 +48,7 @@ pub struct Answer {
     pub seconds: f64,
 }
 
-/// A program lost a game.
+/// A program lost a game, or failed at a puzzle.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{detail}")]
 pub struct Forfeit {

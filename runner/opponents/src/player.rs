@@ -189,7 +189,7 @@ impl<P: Protocol> Player<P> {
         }
         self.stage = Stage::Idle;
         let detail = format!("{} {what}", self.setup.program());
-        log::warn!("{} lost a game: {detail}", self.setup.command);
+        log::warn!("{} forfeits: {detail}", self.setup.command);
         Forfeit { fault, detail }
     }
 
