@@ -86,6 +86,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
     ] {
         value.map(|value| settings.set(name, &value)).transpose()?;
     }
+    settings.check_effects()?;
     let keep = args.pgn.as_deref().map(Keep::open).transpose()?;
     let engine = Engine::new(settings)?;
     let tags = Tags {

@@ -15,7 +15,7 @@ use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::Precision;
 use dc0_core::param_enum;
 use dc0_core::params::{ParamErrors, nearest};
-use dc0_core::search::{Requirement, SearchParams, unmet};
+use dc0_core::search::{Requirement, RootRule, SearchParams, unmet};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
@@ -34,6 +34,12 @@ const SEARCH_MODE: &str = "SearchMode";
 
 /// The option that chooses the net.
 pub(super) const MODEL: &str = "DC0Model";
+
+/// The option of how freely moves are drawn.
+const TEMPERATURE: &str = "DC0Temperature";
+
+/// The option of the root's rule.
+const ROOT_RULE: &str = "search.root.rule";
 
 /// The option without a value; the session handles it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
@@ -63,7 +69,7 @@ const OF_TREE_SEARCH: [&str; 9] = [
     "DC0Cpuct",
     "DC0Seed",
     "DC0Simulations",
-    "DC0Temperature",
+    TEMPERATURE,
     "Device",
     "VerboseMoveStats",
     "score.scale",
@@ -129,6 +135,15 @@ pub enum SettingsError {
         /// What searches.
         mode: SearchMode,
     },
+    /// The temperature beside a root rule that draws no moves, on a command line.
+    #[error(
+        "option {TEMPERATURE} has no effect with search.root.rule {}, which chooses its move by itself; leave it out, or choose another rule",
+        rule.name()
+    )]
+    NoDraw {
+        /// The rule.
+        rule: RootRule,
+    },
     /// The net cannot serve it.
     #[error(
         "option {option}: expected a net with a {lacks}, which this one does not have; set DC0Model to one that has it first; it keeps \
@@ -182,6 +197,11 @@ pub enum SettingsNote {
         /// What searches.
         mode: SearchMode,
     },
+    /// The root rule draws no moves, so the temperature has no effect.
+    NoDraw {
+        /// The rule.
+        rule: RootRule,
+    },
     /// A net was chosen that cannot serve options that were on, or can serve options that another net switched off.
     Switched {
         /// Options that are off now, each with what the net lacks.
@@ -200,6 +220,13 @@ impl fmt::Display for SettingsNote {
             Self::Unused { options, mode } => {
                 let have = if options.len() == 1 { "has" } else { "have" };
                 write!(f, "{} {have} no effect in SearchMode {}", options.join(", "), mode.name())
+            }
+            Self::NoDraw { rule } => {
+                write!(
+                    f,
+                    "{TEMPERATURE} has no effect with search.root.rule {}, which chooses its move by itself",
+                    rule.name()
+                )
             }
             Self::Switched { off, on } => {
                 let off = off
@@ -276,7 +303,7 @@ fn all() -> Vec<Declared> {
         (MODEL, Kind::Text(String::new())),
         ("DC0Simulations", spin(search.simulations.into(), 1, 10_000_000)),
         ("DC0Cpuct", Kind::Text(search.c_puct.to_string())),
-        ("DC0Temperature", Kind::Text("0".to_owned())),
+        (TEMPERATURE, Kind::Text("0".to_owned())),
         ("DC0Seed", spin(1, 0, i64::from(u32::MAX))),
         ("Threads", spin(1, 1, MAX.0)),
         ("Hash", spin(HASH.into(), 0, 65_536)),
@@ -408,6 +435,9 @@ impl Settings {
         if let Some((option, switch)) = without_effect.find(|(option, _)| *option == set.name) {
             return Some(SettingsNote::WithoutEffect { option, switch });
         }
+        if let (TEMPERATURE | ROOT_RULE, Some(rule)) = (set.name.as_str(), self.rule_without_draws()) {
+            return Some(SettingsNote::NoDraw { rule });
+        }
         let options: Vec<String> = match set.name.as_str() {
             SEARCH_MODE => self.unused().cloned().collect(),
             name => {
@@ -415,6 +445,12 @@ impl Settings {
             }
         };
         (!options.is_empty()).then_some(SettingsNote::Unused { options, mode: self.mode })
+    }
+
+    /// The root rule of the tree search if it cannot use the temperature that is set.
+    fn rule_without_draws(&self) -> Option<RootRule> {
+        let rule = self.search.root.rule;
+        (self.mode == SearchMode::Dc0 && self.temperature > 0.0 && !rule.draws_moves()).then_some(rule)
     }
 
     /// The options that have another value than their default, which changes nothing in this mode; without those that are for every net
@@ -425,9 +461,12 @@ impl Settings {
     }
 
     /// Fails if an option has no effect, because its group is off, or because only another mode uses it.
-    pub(super) fn check_effects(&self) -> Result<(), SettingsError> {
+    pub(crate) fn check_effects(&self) -> Result<(), SettingsError> {
         if let Some((option, switch)) = self.kept.without_effect(&self.search).into_iter().next() {
             return Err(SettingsError::WithoutEffect { option, switch });
+        }
+        if let Some(rule) = self.rule_without_draws() {
+            return Err(SettingsError::NoDraw { rule });
         }
         match self.unused().next() {
             Some(option) => Err(SettingsError::Unused { option: option.clone(), mode: self.mode }),
@@ -454,7 +493,7 @@ impl Settings {
             }
             "DC0Simulations" => self.search.simulations = number() as u32,
             "DC0Cpuct" => self.search.c_puct = option.number(value, (0.0, 100.0))?,
-            "DC0Temperature" => self.temperature = option.number(value, (0.0, 100.0))?,
+            TEMPERATURE => self.temperature = option.number(value, (0.0, 100.0))?,
             "DC0Seed" => self.seed = number() as u64,
             "Threads" => self.threads = number() as u32,
             "BatchSize" => self.search.leaf_batch = number() as u32,
@@ -573,7 +612,8 @@ fn evaluators(
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
 }
 
-fn is_nnue(net: &Checkpoint) -> bool {
+/// Whether dc0's own integer code evaluates the net.
+pub(super) fn is_nnue(net: &Checkpoint) -> bool {
     net.spec.tower.kind == Tower::Nnue
 }
 

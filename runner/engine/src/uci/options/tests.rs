@@ -114,6 +114,21 @@ fn members_of_a_group_take_effect_once_it_is_on() {
 }
 
 #[test]
+fn a_temperature_has_no_effect_with_a_rule_that_draws_no_moves() {
+    let mut settings = settings();
+    settings.set("search.reuse_tree", "false").expect("a switch");
+    assert_eq!(settings.set("DC0Temperature", "0.5").expect("a number"), None);
+    settings.check_effects().expect("a PUCT root draws its moves");
+    let note = settings.set("search.root.rule", "gumbel").expect("a rule").expect("a note").to_string();
+    assert!(note.starts_with("DC0Temperature has no effect with search.root.rule gumbel"), "{note}");
+    let error = settings.check_effects().expect_err("it has no effect").to_string();
+    assert!(error.contains("DC0Temperature") && error.contains("leave it out"), "{error}");
+    assert!(settings.set("DC0Temperature", "1").expect("a number").is_some());
+    settings.set("DC0Temperature", "0").expect("a number");
+    settings.check_effects().expect("every option has its effect");
+}
+
+#[test]
 fn moves_left_need_a_net_that_predicts_them() {
     let mut settings = settings();
     let without = Arc::clone(&settings.net);
