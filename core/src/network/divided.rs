@@ -2,24 +2,26 @@
 
 use std::hint;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
 use super::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::encoding::Encoding;
 
-/// How often a thread looks for its next part before it sleeps: some milliseconds, more than the search takes between two batches.
-/// Threads that sleep between batches cost more than the time to wake them: Linux takes them for taking turns, and keeps them on one
-/// core.
-const LOOKS: u32 = 4_000;
-
-/// After so many looks, some tens of microseconds, a thread lets others run before it looks again.
-const BUSY_LOOKS: u32 = 2_000;
+/// How often a thread looks for its next part before it sleeps: some tenths of a millisecond, more than the search takes between two
+/// batches. Threads that sleep between batches cost more than the time to wake them: Linux takes them for taking turns, and keeps them
+/// on one core. A thread that yields instead waits for other programs' whole slices.
+const LOOKS: u32 = 20_000;
 
 /// An evaluator that divides the rows of each batch among threads, each with an evaluator of its own.
 ///
 /// The division depends on the number of rows only, so results do not depend on timing. A search that uses it is the same with
 /// any number of threads, except that a row's last digits may depend on the rows that are evaluated with it.
+///
+/// A part that its thread has not begun when the caller's own is done is evaluated by the caller: where other programs keep the cores
+/// busy, the threads are not waited for.
 pub struct Divided {
     own: Box<dyn Evaluator>,
     own_part: Part,
@@ -31,23 +33,34 @@ pub struct Divided {
 struct Part {
     batch: Batch,
     evaluations: Evaluations,
+    /// Why the rows could not be evaluated.
+    error: Option<EvaluatorError>,
 }
 
-/// What a thread does for a batch.
-enum Job {
-    Evaluate(Box<Part>),
-    StartShard,
+/// What a part waits for.
+mod stage {
+    /// For rows.
+    pub(super) const IDLE: u8 = 0;
+    /// For a thread that evaluates it.
+    pub(super) const READY: u8 = 1;
+    /// For its evaluations: the thread has begun, and holds the part's lock until it is done.
+    pub(super) const BEGUN: u8 = 2;
+    /// For nothing: the thread is to end.
+    pub(super) const ENDED: u8 = 3;
+}
+
+/// A part that the caller and a thread share.
+#[derive(Default)]
+struct SharedPart {
+    part: Mutex<Part>,
+    stage: AtomicU8,
+    /// Whether the thread starts a shard before the next part.
+    starts_shard: AtomicBool,
 }
 
 struct Helper {
-    /// Dropped to end the thread.
-    jobs: Option<Sender<Job>>,
-    /// The part, and its number of rows or why they could not be evaluated.
-    answers: Receiver<(Box<Part>, Result<(), EvaluatorError>)>,
+    shared: Arc<SharedPart>,
     thread: Option<JoinHandle<()>>,
-    is_busy: bool,
-    /// The last part, and the memory of the next one.
-    part: Box<Part>,
 }
 
 impl Divided {
@@ -65,7 +78,7 @@ impl Divided {
         drop(ready);
         let own = make()?;
         for _ in &helpers {
-            answers.recv().map_err(|_| ended(0)).flatten()?;
+            answers.recv().map_err(|_| ended()).flatten()?;
         }
         Ok(Self { own, own_part: Part::default(), helpers })
     }
@@ -78,8 +91,8 @@ impl Divided {
     }
 }
 
-fn ended(rows: usize) -> EvaluatorError {
-    EvaluatorError::Device { rows, cause: "a thread that evaluates has ended".to_owned() }
+fn ended() -> EvaluatorError {
+    EvaluatorError::Device { rows: 0, cause: "a thread that evaluates has ended".to_owned() }
 }
 
 impl Evaluator for Divided {
@@ -88,31 +101,30 @@ impl Evaluator for Divided {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        for number in 0..self.helpers.len() {
-            let rows = self.rows(number + 1, batch.len());
-            self.helpers[number].give(batch, rows, self.own.encoding());
+        for (helper, thread) in self.helpers.iter().zip(1..) {
+            helper.give(batch, self.rows(thread, batch.len()), self.own.encoding())?;
         }
         let own_rows = self.rows(0, batch.len());
         self.own_part.take_rows(batch, own_rows, self.own.encoding());
-        let evaluated = self.own.evaluate(&self.own_part.batch, out);
-        // Every answer is taken, even after an error: the next batch must not meet an old one.
+        let mut result = self.own.evaluate(&self.own_part.batch, out);
+        // Every part is finished, even after an error: the next batch must not meet an old one.
         let mut first_row = self.own_part.batch.len();
-        let answers: Vec<Result<(), EvaluatorError>> = self
-            .helpers
-            .iter_mut()
-            .map(|helper| {
-                let evaluated = helper.finish(out).map_err(|error| in_whole_batch(error, first_row));
-                first_row += helper.part.batch.len();
-                evaluated
-            })
-            .collect();
-        std::iter::once(evaluated).chain(answers).collect()
+        for helper in &self.helpers {
+            let mut part = helper.finish(&mut *self.own)?;
+            let error = part.error.take().map(|error| in_whole_batch(error, first_row));
+            result = result.and(error.map_or(Ok(()), Err));
+            first_row += part.batch.len();
+            out.policy.extend_from_slice(&part.evaluations.policy);
+            out.wdl.extend_from_slice(&part.evaluations.wdl);
+            out.moves_left.extend_from_slice(&part.evaluations.moves_left);
+        }
+        result
     }
 
     fn start_shard(&mut self) {
         self.own.start_shard();
         for helper in &self.helpers {
-            helper.send(Job::StartShard);
+            helper.shared.starts_shard.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -132,6 +144,62 @@ impl Part {
             self.batch.push_row(batch, row, encoding);
         }
     }
+
+    fn evaluate_by(&mut self, evaluator: &mut dyn Evaluator) {
+        self.error = evaluator.evaluate(&self.batch, &mut self.evaluations).err();
+    }
+}
+
+impl SharedPart {
+    fn stage(&self) -> u8 {
+        self.stage.load(Ordering::Acquire)
+    }
+
+    /// Whether this thread is the one that moves the part from a stage to another.
+    fn moves(&self, from: u8, to: u8) -> bool {
+        self.stage.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Locks the part; an error if its thread has ended within an evaluation.
+    fn lock(&self) -> Result<MutexGuard<'_, Part>, EvaluatorError> {
+        self.part.lock().map_err(|_| ended())
+    }
+
+    /// Looks some times whether the part is at another stage.
+    fn looks_past(&self, stage: u8) -> bool {
+        for _ in 0..LOOKS {
+            if self.stage() != stage {
+                return true;
+            }
+            hint::spin_loop();
+        }
+        false
+    }
+
+    /// The work of a thread, until it is to end.
+    fn work(&self, evaluator: &mut dyn Evaluator) {
+        loop {
+            match self.stage() {
+                stage::ENDED => return,
+                stage::READY => {
+                    let Ok(mut part) = self.lock() else { return };
+                    if self.moves(stage::READY, stage::BEGUN) {
+                        if self.starts_shard.swap(false, Ordering::Relaxed) {
+                            evaluator.start_shard();
+                        }
+                        part.evaluate_by(evaluator);
+                        // The caller may have dropped the evaluator.
+                        self.moves(stage::BEGUN, stage::IDLE);
+                    }
+                }
+                waiting => {
+                    if !self.looks_past(waiting) {
+                        thread::park();
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl Helper {
@@ -139,7 +207,8 @@ impl Helper {
     where
         M: FnOnce() -> Result<Box<dyn Evaluator>, EvaluatorError> + Send + 'static,
     {
-        let ((jobs, work), (done, answers)) = (channel(), channel());
+        let shared = Arc::<SharedPart>::default();
+        let own = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             let (mut evaluator, answer) = match make() {
                 Ok(evaluator) => (Some(evaluator), Ok(())),
@@ -148,69 +217,48 @@ impl Helper {
             // The receiver is gone once another evaluator could not be made.
             let _gone = ready.send(answer);
             drop(ready);
-            let Some(evaluator) = &mut evaluator else { return };
-            while let Some(job) = next(&work) {
-                match job {
-                    Job::StartShard => evaluator.start_shard(),
-                    Job::Evaluate(mut part) => {
-                        let evaluated = evaluator.evaluate(&part.batch, &mut part.evaluations);
-                        let _gone = done.send((part, evaluated));
-                    }
-                }
+            if let Some(evaluator) = &mut evaluator {
+                own.work(evaluator.as_mut());
             }
         });
-        Self { jobs: Some(jobs), answers, thread: Some(thread), is_busy: false, part: Box::default() }
+        Self { shared, thread: Some(thread) }
     }
 
-    /// A job that a thread which has ended does not get is noticed by [`finish`](Self::finish).
-    fn send(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
-            let _ended = jobs.send(job);
+    fn wake(&self) {
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
         }
     }
 
-    /// Starts the evaluation of some rows; of none, nothing is started.
-    fn give(&mut self, batch: &Batch, rows: Range<usize>, encoding: &Encoding) {
-        self.part.take_rows(batch, rows, encoding);
-        self.is_busy = !self.part.batch.is_empty();
-        if self.is_busy {
-            let part = std::mem::take(&mut self.part);
-            self.send(Job::Evaluate(part));
+    /// Offers some rows to the thread; of none, it need not know.
+    fn give(&self, batch: &Batch, rows: Range<usize>, encoding: &Encoding) -> Result<(), EvaluatorError> {
+        let mut part = self.shared.lock()?;
+        part.evaluations.clear();
+        part.take_rows(batch, rows, encoding);
+        if !part.batch.is_empty() {
+            self.shared.stage.store(stage::READY, Ordering::Release);
+            drop(part);
+            self.wake();
         }
-    }
-
-    /// Waits for the rows given last, and adds their evaluations to `out`.
-    fn finish(&mut self, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        if !std::mem::take(&mut self.is_busy) {
-            return Ok(());
-        }
-        let (part, evaluated) = next(&self.answers).ok_or_else(|| ended(0))?;
-        self.part = part;
-        evaluated?;
-        let Evaluations { policy, wdl, moves_left } = &self.part.evaluations;
-        out.policy.extend_from_slice(policy);
-        out.wdl.extend_from_slice(wdl);
-        out.moves_left.extend_from_slice(moves_left);
         Ok(())
     }
-}
 
-/// The next message; `None` once the sender is gone.
-fn next<T>(messages: &Receiver<T>) -> Option<T> {
-    for look in 0..LOOKS {
-        match messages.try_recv() {
-            Ok(message) => return Some(message),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) if look < BUSY_LOOKS => hint::spin_loop(),
-            Err(TryRecvError::Empty) => thread::yield_now(),
+    /// The rows offered last, evaluated: by the thread if it has begun, or by the caller's evaluator.
+    fn finish(&self, own: &mut dyn Evaluator) -> Result<MutexGuard<'_, Part>, EvaluatorError> {
+        if self.shared.moves(stage::READY, stage::IDLE) {
+            let mut part = self.shared.lock()?;
+            part.evaluate_by(own);
+            return Ok(part);
         }
+        self.shared.looks_past(stage::BEGUN);
+        self.shared.lock()
     }
-    messages.recv().ok()
 }
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        drop(self.jobs.take());
+        self.shared.stage.store(stage::ENDED, Ordering::Release);
+        self.wake();
         if let Some(thread) = self.thread.take() {
             let _panicked = thread.join();
         }

@@ -1,6 +1,7 @@
 //! Several threads on one tree.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::hint;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use thiserror::Error;
 
@@ -21,6 +22,9 @@ pub struct NotShareable {
 /// Descents after which `keep_going` is called again, if nearly all of them end at positions with a known result: about a
 /// millisecond. A batch of other positions takes fewer.
 const DESCENTS: u32 = 2048;
+
+/// How often a thread looks whether the search is free before it sleeps: about a tenth of a millisecond.
+const LOOKS: u32 = 5_000;
 
 /// A search that several threads work on, each with an evaluator of its own.
 ///
@@ -49,7 +53,15 @@ impl SharedSearch {
         Ok(Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() })
     }
 
+    /// Another thread has the search for a batch's time, which is shorter than it takes to fall asleep and to be woken.
     fn state(&self) -> MutexGuard<'_, State> {
+        for _ in 0..LOOKS {
+            match self.state.try_lock() {
+                Ok(state) => return state,
+                Err(TryLockError::Poisoned(cause)) => return cause.into_inner(),
+                Err(TryLockError::WouldBlock) => hint::spin_loop(),
+            }
+        }
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
