@@ -8,6 +8,7 @@ mod chess960;
 mod damage;
 mod encodings;
 mod epd;
+mod fastchess;
 mod files;
 mod fleet;
 mod games;
