@@ -1,7 +1,6 @@
 //! The progress of one step: a bar with rates and time left, and counts for the closing line.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -103,14 +102,16 @@ impl StepProgress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let elapsed = self.watch.elapsed();
-        let mut text = duration(elapsed);
-        let is_rated = |unit: &str| RATED.contains(&unit) && unit != self.unit;
-        for (unit, count) in self.counts().work.iter().filter(|(unit, _)| is_rated(unit)) {
-            let rate = *count as f64 / elapsed.as_secs_f64().max(1e-9);
-            let _ = write!(text, ", {} {unit}/s", amount(rate));
-        }
-        text
+        let time = duration(self.watch.elapsed());
+        std::iter::once(time).chain(self.rates(&self.counts())).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The rates of the work that was done besides what the bar counts.
+    fn rates(&self, counts: &Counts) -> Vec<String> {
+        let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
+        let is_rated = |unit: &str, count: u64| RATED.contains(&unit) && unit != self.unit && count > 0;
+        let rated = counts.work.iter().filter(|(unit, count)| is_rated(unit, **count));
+        rated.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed))).collect()
     }
 
     /// Shows how the shards of the step stand, which workers do.
@@ -139,16 +140,13 @@ impl StepProgress {
     }
 
     fn message(&self, counts: &Counts) -> String {
-        let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
-        let rates = counts.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
-        let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
         let figures = counts.figures.iter().map(|(name, value)| format!("{name} {}", figure(*value, 3)));
         let fleet = counts.fleet.iter().map(|fleet| {
             let present = fleet.workers.iter().filter(|worker| worker.last_seen_secs.is_some()).count();
             let FleetStatus { waiting, issued, .. } = fleet;
             format!("{}, {} to do", counted(present, "worker"), counted((waiting + issued) as usize, "shard"))
         });
-        rates.chain(figures).chain(fleet).collect::<Vec<_>>().join("  ")
+        self.rates(counts).into_iter().chain(figures).chain(fleet).collect::<Vec<_>>().join("  ")
     }
 }
 
