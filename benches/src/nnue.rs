@@ -93,17 +93,26 @@ pub(crate) fn run(options: &Options) {
         "{:>8} {:>6} {:>12} {:>12} {:>16}",
         "inputs", "width", "instructions", "values", "with policies"
     );
-    // The last has pieces for its values and threats for its policy.
+    // The third has pieces for its values and threats for its policy; in the last a king is in another bucket on every rank.
+    let (pieces, threats) = (NnueInputs::Pieces, NnueInputs::Threats);
+    let ranks: Vec<u32> = (0..32).map(|square| square / 4).collect();
     let kinds = [
-        ("pieces", NnueInputs::Pieces, None),
-        ("threats", NnueInputs::Threats, None),
-        ("divided", NnueInputs::Pieces, Some(NnueInputs::Threats)),
+        ("pieces", pieces, None, None),
+        ("threats", threats, None, None),
+        ("divided", pieces, Some(threats), None),
+        ("mirrored", pieces, None, Some(Vec::new())),
+        ("buckets", pieces, None, Some(ranks)),
     ];
-    let cells = kinds.into_iter().flat_map(|kind| options.widths.iter().map(move |width| (kind, *width)));
-    for ((name, inputs, policy), width) in cells {
+    let cells = kinds.iter().flat_map(|kind| options.widths.iter().map(move |width| (kind, *width)));
+    for ((name, inputs, policy, buckets), width) in cells {
+        let tower = TowerSpec { kind: Tower::Nnue, filters: width, inputs: *inputs, ..TowerSpec::default() };
         let spec = NetworkSpec {
-            tower: TowerSpec { kind: Tower::Nnue, filters: width, inputs, ..TowerSpec::default() },
-            policy_head: PolicyHeadSpec { inputs: policy, ..PolicyHeadSpec::default() },
+            tower: TowerSpec {
+                mirrored: buckets.is_some(),
+                king_buckets: buckets.clone().unwrap_or_default(),
+                ..tower
+            },
+            policy_head: PolicyHeadSpec { inputs: *policy, ..PolicyHeadSpec::default() },
             value_head: ValueHeadSpec { hidden: options.hidden, ..ValueHeadSpec::default() },
             ..NetworkSpec::default()
         };

@@ -21,6 +21,7 @@ use dc0_core::board::{Game, KnownMove, Piece, Position, Rules, Side, TablebaseEr
 use dc0_core::book::Book;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::seen_from_the_other_side;
+use dc0_core::network::king_buckets::king_squares;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::threats::threats;
 use dc0_core::network::{Accumulator, NnueInputs, WeightTensor, expected_result};
@@ -32,14 +33,14 @@ const RULES: Rules = Rules { max_plies: 400 };
 #[derive(Clone)]
 struct Floats {
     net: Arc<Checkpoint>,
-    /// `[I, W]`.
+    /// `[K · I, W]`.
     first: Arc<Vec<Vec<f32>>>,
 }
 
 impl Floats {
     fn new(net: Checkpoint) -> Self {
         let weights = &net.weights["stem.weight"];
-        let inputs = net.spec.tower.inputs.count();
+        let inputs = weights.shape[1];
         let by_input = |input: usize| weights.data.iter().skip(input).step_by(inputs).copied().collect();
         Self { first: Arc::new((0..inputs).map(by_input).collect()), net: Arc::new(net) }
     }
@@ -48,8 +49,8 @@ impl Floats {
         &self.net.weights[name]
     }
 
-    /// The pieces of a position as inputs of the first layer, seen by the side to move.
-    fn inputs(&self, position: &Position) -> Vec<usize> {
+    /// The pieces of a position as inputs of the first layer, seen by the side to move and by its opponent.
+    fn inputs(&self, position: &Position) -> [Vec<usize>; 2] {
         let own = position.side_to_move();
         let pieces: [u64; 12] = std::array::from_fn(|plane| {
             let side = if plane < 6 { own } else { own.other() };
@@ -63,14 +64,21 @@ impl Floats {
         let squares = |(plane, squares): (usize, u64)| {
             (0..64).filter(move |square| squares >> square & 1 == 1).map(move |square| plane * 64 + square)
         };
-        planes.into_iter().enumerate().flat_map(squares).collect()
+        let own: Vec<usize> = planes.into_iter().enumerate().flat_map(squares).collect();
+        let other = own.iter().map(|input| seen_from_the_other_side(*input)).collect();
+        let (kings, [own_king, other_king]) = (self.net.spec.king_buckets(), king_squares(&pieces));
+        let by_king = |inputs: Vec<usize>, king: usize| {
+            let first = kings.bucket(king) * self.net.spec.tower.inputs.count();
+            inputs.into_iter().map(|input| first + (input ^ kings.flip(king))).collect()
+        };
+        [by_king(own, own_king), by_king(other, other_king)]
     }
 
     /// The first layer's outputs for a side.
-    fn outputs(&self, inputs: impl Iterator<Item = usize>) -> Vec<f32> {
+    fn outputs(&self, inputs: &[usize]) -> Vec<f32> {
         let mut sums = self.tensor("stem.bias").data.clone();
         for input in inputs {
-            sums.iter_mut().zip(&self.first[input]).for_each(|(sum, weight)| *sum += weight);
+            sums.iter_mut().zip(&self.first[*input]).for_each(|(sum, weight)| *sum += weight);
         }
         let clipped: Vec<f32> = sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect();
         let (one, other) = clipped.split_at(clipped.len() / 2);
@@ -91,9 +99,9 @@ impl Floats {
 
     /// P(win) − P(loss) of the side to move.
     fn value(&self, position: &Position) -> f32 {
-        let inputs = self.inputs(position);
-        let mut outputs = self.outputs(inputs.iter().copied());
-        outputs.extend(self.outputs(inputs.iter().map(|input| seen_from_the_other_side(*input))));
+        let [own, other] = self.inputs(position);
+        let mut outputs = self.outputs(&own);
+        outputs.extend(self.outputs(&other));
         let hidden: Vec<f32> =
             self.dense("value.dense1", &outputs).into_iter().map(|sum| sum.max(0.0)).collect();
         let mut last = self.dense("value.dense2", &hidden);

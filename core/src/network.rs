@@ -13,6 +13,7 @@ mod fixed_size;
 pub mod fold;
 pub mod graph;
 mod grow;
+pub mod king_buckets;
 mod layout;
 pub mod nnue;
 #[cfg(feature = "onnx")]
@@ -21,7 +22,7 @@ mod outputs;
 mod precision;
 mod presets;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod softmax;
 mod spec;
 mod tensor;

@@ -13,6 +13,11 @@ use rand::RngExt;
 
 use crate::interop_python;
 
+/// A king bucket for every two ranks.
+fn ranks(squares: u32) -> Vec<u32> {
+    (0..squares).map(|square| square * 4 / squares).collect()
+}
+
 /// Towers with every activation and norm.
 fn towers() -> Vec<TowerSpec> {
     let small = TowerSpec { blocks: 2, filters: 16, ..TowerSpec::default() };
@@ -28,9 +33,16 @@ fn towers() -> Vec<TowerSpec> {
     for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
         for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
             let kind = Tower::Nnue;
-            towers.push(TowerSpec { kind, accumulator, inputs, filters: 64, ..small.clone() });
+            let plain = TowerSpec { kind, accumulator, inputs, filters: 64, ..small.clone() };
+            if (accumulator == Accumulator::Clipped) != (inputs == NnueInputs::Threats) {
+                towers.push(TowerSpec { mirrored: true, king_buckets: ranks(32), ..plain.clone() });
+            }
+            towers.push(plain);
         }
     }
+    let nnue = TowerSpec { kind: Tower::Nnue, filters: 64, ..small };
+    towers.push(TowerSpec { mirrored: true, ..nnue.clone() });
+    towers.push(TowerSpec { king_buckets: ranks(64), ..nnue });
     towers
 }
 
@@ -66,6 +78,7 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
                 policy_head: PolicyHeadSpec {
                     kind: policy,
                     inputs: (tower.kind == Tower::Nnue && heads > 3).then_some(NnueInputs::Threats),
+                    king_buckets: if tower.mirrored && heads > 5 { ranks(32) } else { Vec::new() },
                     ..PolicyHeadSpec::default()
                 },
                 value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },

@@ -3,9 +3,10 @@
 //! The tensors and their initial values, the trained net, the inference copy, the ONNX export, the operation count and
 //! growth all follow this list.
 
+use super::king_buckets::KingBuckets;
 use super::threats::STATES;
 use super::{Accumulator, Activation, NetworkSpec, NnueInputs, NormKind, PolicyHead, Tower, ValueHead};
-use crate::encoding::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, possible_moves};
+use crate::encoding::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, PolicyIndex, possible_moves};
 
 /// The scale of the last layers' initial weights relative to He's: an untrained net must have no strong preferences, because
 /// its games are the first training data. Chosen.
@@ -45,6 +46,13 @@ pub fn move_sources() -> Vec<i64> {
         sources[usize::from(index.get())] = source as i64;
     }
     sources
+}
+
+/// As [`move_sources`], for each index the number of the mirrored move.
+pub fn mirrored_move_sources() -> Vec<i64> {
+    let sources = move_sources();
+    let indices = (0..POLICY_SIZE as u16).filter_map(PolicyIndex::new);
+    indices.map(|index| sources[usize::from(index.mirrored().get())]).collect()
 }
 
 /// The index of a value: 0 is the input `[B, P, 8, 8]`, `k + 1` is the output of layer `k`.
@@ -123,18 +131,24 @@ pub enum Op {
     Threats,
     /// The first layer of an nnue: the planes of the pieces as `[B, I]`, index plane · 64 + square, to `[B, W]` for the side to move
     /// and `[B, W]` for its opponent, who sees the board with its ranks reversed and the sides exchanged. Both use the same weights.
-    /// The outputs are clipped to [0, 1], and those of the side to move come first.
+    /// Each of the two may be mirrored by the square of its own king, which also chooses one of `K` sets of weights: those of bucket `k`
+    /// begin at column `k · I`. The outputs are clipped to [0, 1], and those of the side to move come first.
     Accumulate {
         /// Inputs `I`.
         inputs: usize,
+        /// What the own king's square decides.
+        kings: KingBuckets,
         /// Outputs `W` of each side before `activation`.
         width: usize,
         /// What becomes of them.
         activation: Accumulator,
     },
-    /// `[B, 1858]`, the logits of [`possible_moves`], to `[B, 4672]` with [`IMPOSSIBLE_LOGIT`] for the
-    /// others.
-    ExpandPolicy,
+    /// `[B, 1858]`, the logits of [`possible_moves`], to `[B, 4672]` with [`IMPOSSIBLE_LOGIT`] for the others. If they may be those of the
+    /// mirrored board, `[B, P, 8, 8]` is the second input: they are where the king of the side to move, plane 5, stands on files e to h.
+    ExpandPolicy {
+        /// Whether they may be.
+        is_mirrored: bool,
+    },
     /// Queries, keys and values `[B, 3C, 8, 8]` to `[B, C, 8, 8]`: `softmax(q·kᵀ/√(C/H) + bias)·v` for each of `H` heads
     /// (Vaswani et al. 2017, equation 1) with a learned bias for each pair of squares.
     Attention {
@@ -241,8 +255,10 @@ impl Graph {
     pub fn new(spec: &NetworkSpec) -> Self {
         let mut graph = Self::of_training(&NetworkSpec { auxiliary_heads: None, ..spec.clone() });
         if spec.tower.kind == Tower::Nnue {
-            let (name, op) = ("policy.moves.expanded".to_owned(), Op::ExpandPolicy);
-            graph.layers.push(Layer { name, op, inputs: vec![graph.policy], output: op.output(), gain: 1.0 });
+            let is_mirrored = spec.tower.mirrored;
+            let (name, op) = ("policy.moves.expanded".to_owned(), Op::ExpandPolicy { is_mirrored });
+            let inputs = if is_mirrored { vec![graph.policy, 0] } else { vec![graph.policy] };
+            graph.layers.push(Layer { name, op, inputs, output: op.output(), gain: 1.0 });
             graph.policy = graph.layers.len();
         }
         graph
@@ -255,7 +271,9 @@ impl Graph {
         let body = match spec.tower.kind {
             Tower::SeResnet | Tower::Resnet => builder.residual_tower(),
             Tower::Transformer => builder.transformer(),
-            Tower::Nnue => builder.first_layer(STEM, spec.tower.inputs, builder.filters()),
+            Tower::Nnue => {
+                builder.first_layer(STEM, spec.tower.inputs, spec.king_buckets(), builder.filters())
+            }
         };
         let policy = builder.policy_head(body);
         let value = builder.value_head(body);
@@ -303,7 +321,7 @@ impl Op {
             | Self::PositionEmbedding { .. }
             | Self::Norm { .. }
             | Self::Threats
-            | Self::ExpandPolicy => 0,
+            | Self::ExpandPolicy { .. } => 0,
         };
         count as u64
     }
@@ -319,7 +337,7 @@ impl Op {
             Self::Dense { outputs, .. } => Shape::Flat(outputs),
             Self::Threats => Shape::Board(12 * STATES),
             Self::Accumulate { width, activation, .. } => Shape::Flat(activation.outputs(width)),
-            Self::ExpandPolicy => Shape::Flat(POLICY_SIZE),
+            Self::ExpandPolicy { .. } => Shape::Flat(POLICY_SIZE),
         }
     }
 }
@@ -417,15 +435,15 @@ impl Builder<'_> {
     }
 
     /// The first layer of an nnue, or of its policy.
-    fn first_layer(&mut self, name: &str, kind: NnueInputs, width: usize) -> ValueId {
+    fn first_layer(&mut self, name: &str, kind: NnueInputs, kings: KingBuckets, width: usize) -> ValueId {
         let pieces = match kind {
             NnueInputs::Pieces => 0,
             NnueInputs::Threats => self.push(format!("{name}.threats"), Op::Threats, &[0], 1.0),
         };
         let (inputs, activation) = (kind.count(), self.spec.tower.accumulator);
         // However many inputs there are, each piece is one of them.
-        let gain = ACCUMULATOR_GAIN * ((inputs / PIECE_SQUARES) as f32).sqrt();
-        self.push(name.to_owned(), Op::Accumulate { inputs, width, activation }, &[pieces], gain)
+        let gain = ACCUMULATOR_GAIN * ((kings.count() * inputs / PIECE_SQUARES) as f32).sqrt();
+        self.push(name.to_owned(), Op::Accumulate { inputs, kings, width, activation }, &[pieces], gain)
     }
 
     fn is_nnue(&self) -> bool {
@@ -470,7 +488,9 @@ impl Builder<'_> {
         let filters = head.filters.map(|filters| filters as usize);
         if self.is_nnue() {
             let width = filters.unwrap_or(self.filters());
-            let hidden = head.inputs.map_or(body, |inputs| self.first_layer(POLICY_STEM, inputs, width));
+            let kings = self.spec.policy_king_buckets();
+            let hidden =
+                head.inputs.map_or(body, |inputs| self.first_layer(POLICY_STEM, inputs, kings, width));
             return Head { hidden, output: self.policy_logits("policy.moves", hidden) };
         }
         let (hidden, name) = match head.kind {

@@ -3,10 +3,13 @@
 //! `Net2Net` (Chen et al. 2016). Wider: new channels are copies of old ones, and the layers that read a copied channel divide its
 //! weights among the copies (section 2.2). Deeper: new blocks start as the identity (section 2.3).
 
+use std::ops::Range;
+
 use rand_distr::{Distribution, Normal};
 use thiserror::Error;
 
 use super::graph::{Graph, Layer, Op, POLICY_STEM, STEM};
+use super::king_buckets::{KingBuckets, problem};
 use super::layout::{stream_number, tensors};
 use super::spec::check_own_policy_layer;
 use super::{
@@ -29,10 +32,15 @@ params! {
         value_hidden: Option<u32> = None, in 1..=8192;
         /// What an `nnue` reads: `"threats"` starts as the same net, whatever attacks and defends a piece.
         inputs: Option<NnueInputs> = None;
+        /// King buckets of an `nnue`, in the form of `tower.king_buckets`, that divide those that it has: each starts with the weights of the
+        /// bucket that it was part of, so the net stays the same.
+        king_buckets: Option<Vec<u32>> = None, in 0..=63;
         /// What the first layer of an `nnue`'s policy reads, which becomes one of its own and starts as the layer that it shared.
         policy_inputs: Option<NnueInputs> = None;
         /// Outputs of that layer on each side; `()` for those that the policy had.
         policy_filters: Option<u32> = None, in 1..=4096;
+        /// King buckets of that layer, which divide those that the policy had.
+        policy_king_buckets: Option<Vec<u32>> = None, in 0..=63;
         /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
         auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
         /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
@@ -50,7 +58,14 @@ impl GrowParams {
         spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
         spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
         spec.tower.inputs = self.inputs.unwrap_or(spec.tower.inputs);
+        spec.tower.king_buckets = self.king_buckets.clone().unwrap_or(spec.tower.king_buckets);
         spec.policy_head.inputs = self.policy_inputs.or(spec.policy_head.inputs);
+        if spec.policy_head.inputs.is_some() && from.policy_head.inputs.is_none() {
+            spec.policy_head.king_buckets.clone_from(&from.tower.king_buckets);
+        }
+        if let Some(buckets) = &self.policy_king_buckets {
+            spec.policy_head.king_buckets.clone_from(buckets);
+        }
         spec.policy_head.filters = self.policy_filters.or(spec.policy_head.filters);
         if let Some(added) = &self.auxiliary_heads {
             let has = spec.auxiliary_heads.get_or_insert_with(|| added.clone());
@@ -85,18 +100,24 @@ pub fn grow(
         let shared = || if layer.name == POLICY_STEM { named(STEM) } else { None };
         let Some(before) = named(&layer.name).or_else(shared) else { continue };
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
+        let parts = parts_of_buckets(layer, before);
         // An nnue's layers read the outputs of both sides.
-        let input_groups = if new.reads_accumulators(layer) { 2 } else { 1 };
+        let sides = if new.reads_accumulators(layer) { 2 } else { 1 };
+        let input_groups = parts.as_ref().map_or(sides, Vec::len);
         for (tensor, before) in tensors(layer).iter().zip(tensors(before)) {
             // The two halves of an excitation's outputs are scales and shifts, those of pairwise products their factors.
             let has_halves = is_excitation(tensor.role) || has_factors(layer);
             let output_groups = if has_halves { 2 } else { 1 };
-            let mut axes = axes(output_groups, [input_groups, inner], [&before.shape, &tensor.shape]);
+            let source = weights.get(&before.name).expect("the weights were checked against the layout");
+            let source = match &parts {
+                Some(parts) if tensor.role == TensorRole::Weight => &divided(source, parts),
+                _ => source,
+            };
+            let mut axes = axes(output_groups, [input_groups, inner], [&source.shape, &tensor.shape]);
             if let (Op::Accumulate { .. }, Some(inputs)) = (layer.op, axes.get_mut(1)) {
                 // A piece is in one state at a time.
                 inputs.is_divided = false;
             }
-            let source = weights.get(&before.name).expect("the weights were checked against the layout");
             let mut widened = widen(source, &tensor.shape, &axes);
             let mut stream = seed.stream(stream_number(&tensor.name), Purpose::Growth);
             add_noise(&mut widened, &axes, params.noise, &mut stream);
@@ -106,9 +127,36 @@ pub fn grow(
     Ok((to, grown))
 }
 
+/// For each king bucket of an nnue's first layer, the inputs in the columns of the one that it was part of.
+fn parts_of_buckets(layer: &Layer, before: &Layer) -> Option<Vec<Range<usize>>> {
+    match (layer.op, before.op) {
+        (Op::Accumulate { kings, .. }, Op::Accumulate { kings: had, inputs, .. }) => {
+            let parts = kings.parts_of(&had).expect("the spec was checked");
+            Some(parts.into_iter().map(|part| part * inputs..(part + 1) * inputs).collect())
+        }
+        _ => None,
+    }
+}
+
+/// `[W, I]` with these columns.
+fn divided(weight: &WeightTensor, columns: &[Range<usize>]) -> WeightTensor {
+    let rows = weight.data.chunks_exact(weight.shape[1]);
+    let data =
+        rows.flat_map(|row| columns.iter().flat_map(move |part| &row[part.clone()])).copied().collect();
+    WeightTensor { shape: vec![weight.shape[0], columns.iter().map(Range::len).sum()], data }
+}
+
 /// What the policy of an nnue reads, by a layer of its own or a shared one.
 fn policy_inputs(spec: &NetworkSpec) -> NnueInputs {
     spec.policy_head.inputs.unwrap_or(spec.tower.inputs)
+}
+
+/// The king buckets of that layer.
+fn policy_king_buckets(spec: &NetworkSpec) -> &Vec<u32> {
+    match spec.policy_head.inputs {
+        Some(_) => &spec.policy_head.king_buckets,
+        None => &spec.tower.king_buckets,
+    }
 }
 
 fn is_excitation(role: TensorRole) -> bool {
@@ -129,10 +177,12 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let smaller = sizes.iter().filter(|(_, from, to)| to < from);
     let mut problems: Vec<String> =
         smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
-    let has_same_sizes = sizes.iter().all(|(_, from, to)| to == from) && from.tower.inputs == to.tower.inputs;
-    if has_same_sizes && from.policy_head == to.policy_head && from.auxiliary_heads == to.auxiliary_heads {
-        let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs, policy_inputs, policy_filters or \
-                       auxiliary_heads";
+    let is_same_tower = sizes.iter().all(|(_, from, to)| to == from)
+        && from.tower.inputs == to.tower.inputs
+        && from.tower.king_buckets == to.tower.king_buckets;
+    if is_same_tower && from.policy_head == to.policy_head && from.auxiliary_heads == to.auxiliary_heads {
+        let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs, king_buckets, policy_inputs, \
+                       policy_filters, policy_king_buckets or auxiliary_heads";
         problems.push(message.to_owned());
     }
     let inputs = [
@@ -144,6 +194,7 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
             problems.push(format!("{name} would shrink from threats to pieces"));
         }
     }
+    let bucket_problems = check_buckets(from, to);
     let has_inputs = to.tower.inputs == NnueInputs::Threats || to.policy_head.inputs.is_some();
     if from.tower.kind != Tower::Nnue && has_inputs {
         problems.push(format!("only an nnue has inputs, not a {}", from.tower.kind.name()));
@@ -156,7 +207,9 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
         if widths[1] < widths[0] {
             problems.push(format!("policy_filters would shrink from {} to {}", widths[0], widths[1]));
         }
-        problems.extend(check_own_policy_layer(to).map(|(_, problem)| problem));
+        problems.extend(
+            check_own_policy_layer(to).map(|(_, problem)| problem).filter(|_| bucket_problems.is_empty()),
+        );
         if from.tower.blocks != to.tower.blocks || from.value_head.filters != to.value_head.filters {
             problems.push("an nnue has neither blocks nor value_filters".to_owned());
         }
@@ -169,7 +222,31 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
             "a transformer can grow only by blocks, since copied channels change its attention".to_owned(),
         );
     }
+    problems.extend(bucket_problems);
     if problems.is_empty() { Ok(()) } else { Err(GrowError(problems)) }
+}
+
+/// What is wrong with the king buckets, if anything.
+fn check_buckets(from: &NetworkSpec, to: &NetworkSpec) -> Vec<String> {
+    let given =
+        [("king_buckets", &to.tower.king_buckets), ("policy_king_buckets", &to.policy_head.king_buckets)];
+    if to.tower.kind != Tower::Nnue {
+        let given = given.into_iter().filter(|(_, buckets)| !buckets.is_empty());
+        let kind = to.tower.kind.name();
+        return given.map(|(name, _)| format!("only an nnue has {name}, not a {kind}")).collect();
+    }
+    let had = [&from.tower.king_buckets, policy_king_buckets(from)];
+    let is_layer = [true, to.policy_head.inputs.is_some()];
+    let layers = given.into_iter().zip(had).zip(is_layer).filter(|(_, is_layer)| *is_layer);
+    let of = |buckets: &[u32]| KingBuckets::new(buckets, to.tower.mirrored);
+    let problem = |((name, buckets), had): ((&str, &Vec<u32>), &Vec<u32>)| {
+        if let Some(problem) = problem(buckets, to.tower.mirrored) {
+            return Some(format!("{name}: {problem}"));
+        }
+        let [one, other] = of(buckets).parts_of(&of(had)).err()?;
+        Some(format!("{name} would join the buckets of {one} and {other}, and a bucket can only be divided"))
+    };
+    layers.filter_map(|(layer, _)| problem(layer)).collect()
 }
 
 /// How one axis of a tensor grows: `groups` runs of `old` channels become runs of `new` channels of `inner` numbers each.

@@ -59,8 +59,8 @@ pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
             weight(name, TensorRole::Weight, &[outputs, inputs], *gain),
             bias(name, TensorRole::Bias, outputs),
         ],
-        Op::Accumulate { inputs, width, .. } => vec![
-            weight(name, TensorRole::Weight, &[width, inputs], *gain),
+        Op::Accumulate { inputs, kings, width, .. } => vec![
+            weight(name, TensorRole::Weight, &[width, kings.count() * inputs], *gain),
             filled(format!("{name}.bias"), TensorRole::Bias, &[width], MIDDLE),
         ],
         Op::PositionEmbedding { channels } => {
@@ -74,7 +74,9 @@ pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
         Op::Attention { heads, .. } => {
             vec![filled(format!("{name}.position_bias"), TensorRole::PositionBias, &[heads, 64, 64], 0.0)]
         }
-        Op::Join { squeeze: None, .. } | Op::Flatten { .. } | Op::Threats | Op::ExpandPolicy => Vec::new(),
+        Op::Join { squeeze: None, .. } | Op::Flatten { .. } | Op::Threats | Op::ExpandPolicy { .. } => {
+            Vec::new()
+        }
     }
 }
 

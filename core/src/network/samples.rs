@@ -7,7 +7,7 @@ use super::{
     PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
-use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::encoding::{Encoding, EncodingName, Orientation, mirrored};
 use crate::rng::{Purpose, Seed};
 
 pub(super) fn spec_of(blocks: u32, filters: u32) -> NetworkSpec {
@@ -51,12 +51,29 @@ pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
     batch
 }
 
+/// The positions with their files reversed, also where a side may castle, and their moves in the same order.
+pub(super) fn image_of(batch: &Batch) -> Batch {
+    let mut image = batch.clone();
+    image.binary.iter_mut().for_each(|squares| *squares = mirrored(*squares));
+    image.legal.iter_mut().for_each(|index| *index = index.mirrored());
+    image
+}
+
+/// Buckets of two squares each on every rank, but for one of all squares from the fourth rank on.
+pub(crate) fn king_buckets(squares: u32) -> Vec<u32> {
+    (0..squares).map(|square| (square / 2).min(3 * squares / 16)).collect()
+}
+
 /// Small nets with every tower, activation, norm and head, in the combinations that may interact.
 pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     let small =
         |kind, activation| TowerSpec { kind, blocks: 2, filters: 24, activation, ..TowerSpec::default() };
     let nnue = |accumulator| TowerSpec { accumulator, filters: 64, ..small(Tower::Nnue, Activation::Relu) };
     let threats = TowerSpec { inputs: NnueInputs::Threats, ..nnue(Accumulator::Pairwise) };
+    let by_king = TowerSpec { mirrored: true, ..nnue(Accumulator::Squared) };
+    let [half, whole] = [32, 64].map(king_buckets);
+    let in_buckets = TowerSpec { king_buckets: whole, ..nnue(Accumulator::Clipped) };
+    let both = TowerSpec { mirrored: true, king_buckets: half.clone(), ..threats.clone() };
     let towers = [
         small(Tower::SeResnet, Activation::Relu),
         small(Tower::SeResnet, Activation::Mish),
@@ -66,6 +83,9 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
         nnue(Accumulator::Clipped),
         nnue(Accumulator::Squared),
         threats,
+        by_king,
+        in_buckets,
+        both,
         small(Tower::Transformer, Activation::Mish),
         TowerSpec { norm: NormKind::Layer, ..small(Tower::Transformer, Activation::Swish) },
     ];
@@ -89,6 +109,11 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
                     NnueInputs::Pieces
                 }),
                 filters: with_own_layer(&tower).then_some(128).filter(|_| value == ValueHead::Wdl),
+                king_buckets: if tower.mirrored && with_own_layer(&tower) && moves_left {
+                    half.clone()
+                } else {
+                    Vec::new()
+                },
             },
             tower,
             value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },

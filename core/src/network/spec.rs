@@ -1,5 +1,6 @@
 //! The architecture of a net: everything that determines the shapes of its weights.
 
+use super::king_buckets::{KingBuckets, problem};
 use crate::encoding::{Encoding, EncodingError, EncodingName, Orientation};
 use crate::{param_enum, params};
 
@@ -107,8 +108,16 @@ params! {
         accumulator: Accumulator = Accumulator::Pairwise;
         /// What an `nnue` reads. With `threats` it knows which pieces hang, which a tree search gains much from and alpha-beta nothing.
         inputs: NnueInputs = NnueInputs::Pieces;
+        /// Whether an `nnue` reverses files a to h where the own king stands on e to h: each side by its own king, and the policy by that
+        /// of the side to move. A position and its mirror image then have the same value and mirrored policies.
+        mirrored: bool = false;
+        /// King buckets of an `nnue`: the bucket of each square that the own king may stand on, from 0 on; each has weights of its own in
+        /// the first layer. 64 numbers, rank by rank from a1 as the side sees the board; in a `mirrored` net 32, for files a to d of each
+        /// rank; `[]` for one bucket.
+        king_buckets: Vec<u32> = Vec::new(), in 0..=63;
     }
     check check_tower;
+    unused unused_in_tower;
 }
 
 params! {
@@ -125,8 +134,12 @@ params! {
         /// What a first layer of the policy's own reads, in an `nnue`; `()` to share the tower's. Threats help to choose moves and hardly to
         /// value positions, and alpha-beta and quiescence then have values without their cost.
         inputs: Option<NnueInputs> = None;
+        /// King buckets of that layer, in the form of `tower.king_buckets`, which are for the tower's layer alone. `tower.mirrored` holds for
+        /// both.
+        king_buckets: Vec<u32> = Vec::new(), in 0..=63;
     }
     check check_policy_head;
+    unused unused_in_policy_head;
 }
 
 params! {
@@ -221,6 +234,12 @@ fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
 /// What is wrong with the first layer of an nnue's policy, if anything.
 pub(super) fn check_own_policy_layer(spec: &NetworkSpec) -> Option<(&'static str, String)> {
     let PolicyHeadSpec { filters, inputs, .. } = spec.policy_head;
+    if inputs.is_none() && !spec.policy_head.king_buckets.is_empty() {
+        return Some(("policy_head.king_buckets", NO_POLICY_LAYER.to_owned()));
+    }
+    if let Some(message) = problem(&spec.policy_head.king_buckets, spec.tower.mirrored) {
+        return Some(("policy_head.king_buckets", message));
+    }
     let message = match (spec.tower.kind, inputs, filters) {
         (Tower::Nnue, None, Some(filters)) => format!(
             "the policy of this nnue shares the tower's first layer, so it has no filters of its own, got {filters}; leave them out, or give \
@@ -238,6 +257,16 @@ pub(super) fn check_own_policy_layer(spec: &NetworkSpec) -> Option<(&'static str
 }
 
 impl NetworkSpec {
+    /// What the own king's square decides in the first layer of an `nnue`.
+    pub fn king_buckets(&self) -> KingBuckets {
+        KingBuckets::new(&self.tower.king_buckets, self.tower.mirrored)
+    }
+
+    /// The same for the first layer of the policy's own, if it has one.
+    pub fn policy_king_buckets(&self) -> KingBuckets {
+        KingBuckets::new(&self.policy_head.king_buckets, self.tower.mirrored)
+    }
+
     /// The encoding of the net's input.
     ///
     /// # Panics
@@ -271,12 +300,33 @@ fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, Strin
     )]
 }
 
+fn unused_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+    if tower.kind == Tower::Nnue {
+        return Vec::new();
+    }
+    let reason = |what: &str| format!("only an nnue {what}, not a {}; leave it out", tower.kind.name());
+    vec![("mirrored", reason("has mirrored inputs")), ("king_buckets", reason("has king buckets"))]
+}
+
+fn unused_in_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
+    if head.inputs.is_some() {
+        return Vec::new();
+    }
+    vec![("king_buckets", NO_POLICY_LAYER.to_owned())]
+}
+
+/// Why a policy has no king buckets.
+const NO_POLICY_LAYER: &str = "the policy has no first layer of its own, so no king buckets; leave them out, or give `inputs` for one in an nnue";
+
 fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
     let TowerSpec { kind, filters, heads, activation, inputs, .. } = *tower;
     if kind != Tower::Nnue && inputs != NnueInputs::Pieces {
         let message =
             format!("only an nnue has other inputs than planes, not a {}; leave it out", kind.name());
         return vec![("inputs", message)];
+    }
+    if let Some(message) = problem(&tower.king_buckets, tower.mirrored) {
+        return vec![("king_buckets", message)];
     }
     if kind == Tower::Nnue && activation != Activation::Relu {
         return vec![("activation", format!("the heads of an nnue use relu, got {}", activation.name()))];

@@ -1,7 +1,9 @@
 //! Parameter counts and rejected growth; `torch/tests/growth.rs` tests the outputs of grown nets.
 
+use serde_json::json;
+
 use super::graph::Graph;
-use super::samples::{all_kinds, trained_weights};
+use super::samples::{all_kinds, king_buckets, trained_weights};
 use super::{GrowParams, NetworkSpec, NnueInputs, Tower, grow, parameter_count, preset, presets};
 use crate::params::{Params, Value, read};
 use crate::rng::Seed;
@@ -81,6 +83,11 @@ fn nnue_counts_match_counts_by_hand() {
         threats.tower.inputs = NnueInputs::Threats;
         assert_eq!(parameter_count(&threats), 4 * 768 * width + width + heads);
         assert_eq!(Graph::new(&threats).multiply_adds() as usize, multiply_adds);
+        let mut by_kings = preset(name).expect("exists").spec;
+        by_kings.tower.mirrored = true;
+        by_kings.tower.king_buckets = king_buckets(32);
+        assert_eq!(parameter_count(&by_kings), 7 * 768 * width + width + heads);
+        assert_eq!(Graph::new(&by_kings).multiply_adds() as usize, multiply_adds);
         let mut own_layer = preset(name).expect("exists").spec;
         own_layer.policy_head.inputs = Some(NnueInputs::Threats);
         own_layer.policy_head.filters = Some(64);
@@ -145,6 +152,77 @@ fn a_first_layer_of_the_policys_own_is_an_nnues_alone() {
     assert!(
         tower.contains("only an nnue has inputs")
             && tower.contains("only an nnue can grow by policy_filters")
+    );
+}
+
+#[test]
+fn king_buckets_are_an_nnues_alone_and_their_layouts_are_checked() {
+    let spec = |text: &str| {
+        let value = serde_json::from_str(text).expect("parameters");
+        read::<NetworkSpec>("network", &value).map_err(|errors| errors.to_string())
+    };
+    let refused = |text: &str| spec(text).expect_err("refused");
+    let error = refused(r#"{"tower": {"mirrored": true, "king_buckets": [0]}}"#);
+    assert!(
+        error.contains("tower.mirrored: only an nnue has mirrored inputs, not a se_resnet; leave it out")
+            && error.contains("tower.king_buckets: only an nnue has king buckets"),
+        "{error}"
+    );
+    let error = refused(r#"{"tower": {"kind": "nnue", "king_buckets": [0, 1]}}"#);
+    assert!(error.contains("tower.king_buckets: expected 64 numbers"), "{error}");
+    let error = refused(r#"{"tower": {"kind": "nnue"}, "policy_head": {"king_buckets": [0, 1]}}"#);
+    assert!(error.contains("policy_head.king_buckets: the policy has no first layer of its own"), "{error}");
+    let own = |mirrored: bool| {
+        let (buckets, tower) = (king_buckets(32), json!({ "kind": "nnue", "mirrored": mirrored }));
+        spec(
+            &json!({ "tower": tower, "policy_head": { "inputs": "pieces", "king_buckets": buckets } })
+                .to_string(),
+        )
+    };
+    assert!(own(false).expect_err("a half").contains("policy_head.king_buckets: expected 64 numbers"));
+    assert_eq!(own(true).expect("as many").policy_king_buckets().count(), 7);
+
+    // Other nets keep the parameters, and so the identities of steps, that they have without them.
+    let value = crate::params::Param::to_value(&NetworkSpec::default());
+    let names = ["tower", "policy_head"].map(|group| value.member(group).expect("a group").clone());
+    assert!(names.iter().all(|group| group.member("king_buckets").is_none()));
+}
+
+#[test]
+fn king_buckets_can_be_divided_and_not_joined() {
+    let grown =
+        |spec: &NetworkSpec, king_buckets: Option<Vec<u32>>, policy_king_buckets: Option<Vec<u32>>| {
+            let params = GrowParams { king_buckets, policy_king_buckets, ..GrowParams::default() };
+            params.target(spec).map_err(|error| error.to_string())
+        };
+    let ranks: Vec<u32> = (0..64).map(|square| square / 8).collect();
+    let mut nnue = preset("nnue-128").expect("exists").spec;
+    assert!(grown(&nnue, Some(Vec::new()), None).expect_err("the same").contains("nothing would grow"));
+    assert!(grown(&nnue, Some(vec![0, 1]), None).expect_err("two").contains("king_buckets: expected 64"));
+    assert!(
+        grown(&nnue, None, Some(ranks.clone())).expect_err("shared").contains("no first layer of its own")
+    );
+    nnue = grown(&nnue, Some(ranks.clone()), None).expect("from one to eight");
+    assert_eq!(nnue.king_buckets().count(), 8);
+    let joined = grown(&nnue, Some(Vec::new()), None).expect_err("fewer");
+    assert!(joined.contains("king_buckets would join the buckets of a1 and a2"), "{joined}");
+
+    // A layer of the policy's own starts with the buckets of the layer that it shared.
+    let params = GrowParams { policy_inputs: Some(NnueInputs::Threats), ..GrowParams::default() };
+    let own = params.target(&nnue).expect("grows");
+    assert_eq!(own.policy_head.king_buckets, ranks);
+    let finer: Vec<u32> = (0..64).collect();
+    let divided = grown(&own, None, Some(finer.clone())).expect("from 8 to 64");
+    assert_eq!((divided.tower.king_buckets, divided.policy_head.king_buckets), (ranks, finer.clone()));
+    assert!(
+        grown(&own, None, Some(Vec::new())).expect_err("fewer").contains("policy_king_buckets would join")
+    );
+
+    let tower = grown(&NetworkSpec::default(), Some(finer.clone()), Some(finer)).expect_err("no nnue");
+    assert!(
+        tower.contains("only an nnue has king_buckets, not a se_resnet")
+            && tower.contains("only an nnue has policy_king_buckets"),
+        "{tower}"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use super::blocks::{Outputs, Sums};
 use super::pieces::{Inputs, Pieces, distance, turned};
+use crate::network::king_buckets::{KingBuckets, king_squares};
 use crate::network::threats::{STATES, threats};
 use crate::network::{Accumulator, NnueInputs};
 
@@ -20,12 +21,14 @@ const TILE: usize = 4;
 /// The first layer in integers.
 #[derive(Debug, Clone)]
 pub(super) struct FirstLayer {
-    /// `[I, W]`.
+    /// `[K, I, W]` for `K` king buckets.
     pub(super) weights: Vec<Sums>,
     /// `[W]`.
     pub(super) bias: Vec<Sums>,
     pub(super) activation: Accumulator,
     pub(super) inputs: NnueInputs,
+    /// `None` if the own king's square decides nothing.
+    pub(super) kings: Option<KingBuckets>,
 }
 
 /// The sums for a position, seen from both sides.
@@ -33,6 +36,8 @@ pub(super) struct FirstLayer {
 pub(super) struct Accumulated {
     /// The inputs that are 1: the first dozen of planes for pieces, all of them for threats.
     planes: [u64; 12 * STATES],
+    /// The squares of both kings, each as its own side sees it, if they decide anything.
+    kings: [usize; 2],
     /// `[2, W]`, those of the side to move first.
     sums: Vec<Sums>,
 }
@@ -48,16 +53,23 @@ impl FirstLayer {
 
     /// The sums for the empty board.
     pub(super) fn empty(&self) -> Accumulated {
-        Accumulated { planes: [0; 12 * STATES], sums: [self.bias.as_slice(), &self.bias].concat() }
+        let sums = [self.bias.as_slice(), &self.bias].concat();
+        Accumulated { planes: [0; 12 * STATES], kings: [0; 2], sums }
     }
 
     /// Changes sums to those of another position: from what they are, from what they are as the opponent sees them, or from nothing,
     /// whatever is the least work.
     #[inline(always)]
     pub(super) fn update(&self, sums: &mut Accumulated, pieces: &Pieces) {
-        match self.inputs {
-            NnueInputs::Pieces => self.update_planes(sums, pieces),
-            NnueInputs::Threats => self.update_planes(sums, &threats(pieces)),
+        match (self.inputs, &self.kings) {
+            (NnueInputs::Pieces, None) => self.update_planes(sums, pieces),
+            (NnueInputs::Threats, None) => self.update_planes(sums, &threats(pieces)),
+            (NnueInputs::Pieces, Some(kings)) => {
+                self.update_by_kings(sums, pieces, kings, king_squares(pieces));
+            }
+            (NnueInputs::Threats, Some(kings)) => {
+                self.update_by_kings(sums, &threats(pieces), kings, king_squares(pieces));
+            }
         }
     }
 
@@ -76,53 +88,58 @@ impl FirstLayer {
             own.swap_with_slice(other);
             known = as_opponent;
         }
-        let removed = Inputs::missing(&known, planes);
-        let added = Inputs::missing(planes, &known);
-        self.apply(own, removed.seen_by(0), added.seen_by(0));
-        self.apply(other, removed.seen_by(1), added.seen_by(1));
+        let removed = Inputs::missing(&known, planes, [0; 2]);
+        let added = Inputs::missing(planes, &known, [0; 2]);
+        apply(&self.weights, own, removed.seen_by(0), added.seen_by(0));
+        apply(&self.weights, other, removed.seen_by(1), added.seen_by(1));
         sums.planes[..N].copy_from_slice(planes);
     }
 
-    /// Takes away and adds the weights of inputs.
+    /// The same where the kings' squares choose the weights: a side whose king has come into another bucket, or across the middle of a
+    /// mirrored board, is added up from nothing.
     #[inline(always)]
-    fn apply(&self, sums: &mut [Sums], removed: &[u16], added: &[u16]) {
-        let width = sums.len();
-        let mut first = 0;
-        let (tiles, rest) = sums.as_chunks_mut::<TILE>();
-        for tile in tiles {
-            self.apply_to_tile(tile, [first, width], removed, added);
-            first += TILE;
-        }
-        // The width is a multiple of two blocks.
-        for tile in rest.as_chunks_mut::<2>().0 {
-            self.apply_to_tile(tile, [first, width], removed, added);
-            first += 2;
-        }
-    }
-
-    /// Updates some sums, which begin at the block `first` of `width`, in registers.
-    #[inline(always)]
-    fn apply_to_tile<const N: usize>(
+    fn update_by_kings<const N: usize>(
         &self,
-        tile: &mut [Sums; N],
-        [first, width]: [usize; 2],
-        removed: &[u16],
-        added: &[u16],
+        sums: &mut Accumulated,
+        planes: &[u64; N],
+        kings: &KingBuckets,
+        squares: [usize; 2],
     ) {
-        let mut sums = *tile;
-        for input in removed {
-            let weights = &self.weights[usize::from(*input) * width + first..][..N];
-            for block in 0..N {
-                sums[block] = sums[block].less(weights[block]);
+        let mut known: [u64; N] = *sums.planes.first_chunk().expect("as many planes as there may be");
+        let as_opponent = turned(&known);
+        let (same, turn) = (distance(&known, planes), distance(&as_opponent, planes));
+        let afresh = distance(&[0; N], planes);
+        let is_updated = |changed: u32, had: [usize; 2]| {
+            [0, 1].map(|side| changed < afresh && kings.are_alike(had[side], squares[side]))
+        };
+        let work = |changed: u32, is_updated: [bool; 2]| {
+            let sides = is_updated.map(|is_updated| if is_updated { changed } else { afresh });
+            sides[0] + sides[1]
+        };
+        let [own_king, others_king] = sums.kings;
+        let mut updated = is_updated(same, [own_king, others_king]);
+        let updated_as_opponent = is_updated(turn, [others_king, own_king]);
+        let (own, other) = sums.sums.split_at_mut(self.bias.len());
+        if work(turn, updated_as_opponent) < work(same, updated) {
+            own.swap_with_slice(other);
+            (known, updated) = (as_opponent, updated_as_opponent);
+        }
+        let flips = squares.map(|square| kings.flip(square) as u16);
+        let removed = Inputs::missing(&known, planes, flips);
+        let added = Inputs::missing(planes, &known, flips);
+        let inputs = self.inputs.count() * self.bias.len();
+        for (side, sums) in [own, other].into_iter().enumerate() {
+            let weights = &self.weights[kings.bucket(squares[side]) * inputs..][..inputs];
+            if updated[side] {
+                apply(weights, sums, removed.seen_by(side), added.seen_by(side));
+            } else {
+                sums.copy_from_slice(&self.bias);
+                let all = Inputs::missing(planes, &[0; N], flips);
+                apply(weights, sums, &[], all.seen_by(side));
             }
         }
-        for input in added {
-            let weights = &self.weights[usize::from(*input) * width + first..][..N];
-            for block in 0..N {
-                sums[block] = sums[block].plus(weights[block]);
-            }
-        }
-        *tile = sums;
+        sums.planes[..N].copy_from_slice(planes);
+        sums.kings = squares;
     }
 
     /// Outputs of both sides together.
@@ -162,6 +179,48 @@ impl FirstLayer {
             }
         }
     }
+}
+
+/// Takes away and adds the weights `[I, W]` of inputs.
+#[inline(always)]
+fn apply(weights: &[Sums], sums: &mut [Sums], removed: &[u16], added: &[u16]) {
+    let width = sums.len();
+    let mut first = 0;
+    let (tiles, rest) = sums.as_chunks_mut::<TILE>();
+    for tile in tiles {
+        apply_to_tile(weights, tile, [first, width], removed, added);
+        first += TILE;
+    }
+    // The width is a multiple of two blocks.
+    for tile in rest.as_chunks_mut::<2>().0 {
+        apply_to_tile(weights, tile, [first, width], removed, added);
+        first += 2;
+    }
+}
+
+/// Updates some sums, which begin at the block `first` of `width`, in registers.
+#[inline(always)]
+fn apply_to_tile<const N: usize>(
+    weights: &[Sums],
+    tile: &mut [Sums; N],
+    [first, width]: [usize; 2],
+    removed: &[u16],
+    added: &[u16],
+) {
+    let mut sums = *tile;
+    for input in removed {
+        let weights = &weights[usize::from(*input) * width + first..][..N];
+        for block in 0..N {
+            sums[block] = sums[block].less(weights[block]);
+        }
+    }
+    for input in added {
+        let weights = &weights[usize::from(*input) * width + first..][..N];
+        for block in 0..N {
+            sums[block] = sums[block].plus(weights[block]);
+        }
+    }
+    *tile = sums;
 }
 
 /// Both clipped to [0, 1] and multiplied, in units of [`PRODUCT_UNIT`].

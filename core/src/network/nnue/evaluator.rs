@@ -95,7 +95,8 @@ impl NnueEvaluator {
                 first.update(sums, pieces);
             }
             let policy = &mut out.policy[legal.clone()];
-            let is_finite = self.scratch.evaluate::<S>(&self.net, known, &batch.legal[legal], policy);
+            let (legal, moves) = (&batch.legal[legal], self.net.moves(pieces));
+            let is_finite = self.scratch.evaluate::<S>(&self.net, known, moves, legal, policy);
             let wdl = result_of(self.net.value_head, &mut self.scratch.value).filter(|_| is_finite);
             out.wdl.push(wdl.ok_or(EvaluatorError::NotFinite { row })?);
             if self.net.moves_left.is_some() {
@@ -142,12 +143,14 @@ impl Scratch {
         run::<S>(&net.value, &self.outputs, &mut self.hidden, &mut self.value);
     }
 
-    /// Computes all heads of a position; returns whether its policy is finite.
+    /// Computes all heads of a position, with the number of each policy index among the possible moves; returns whether its policy is
+    /// finite.
     #[inline(always)]
     fn evaluate<S: Set>(
         &mut self,
         net: &NnueNet,
         row: &Row,
+        moves: &[u16],
         legal: &[PolicyIndex],
         policy: &mut [f32],
     ) -> bool {
@@ -160,7 +163,7 @@ impl Scratch {
             _ => &self.outputs,
         };
         for (logit, index) in policy.iter_mut().zip(legal) {
-            let number = net.moves[usize::from(index.get())];
+            let number = moves[usize::from(index.get())];
             *logit = net.policy.output::<S>(usize::from(number), outputs);
         }
         if let Some(head) = &net.moves_left {

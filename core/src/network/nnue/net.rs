@@ -5,9 +5,11 @@ use thiserror::Error;
 use super::accumulator::{FirstLayer, ONE};
 use super::blocks::Sums;
 use super::dense::{Dense, SmallDense};
+use super::pieces::Pieces;
 use crate::encoding::Encoding;
 use crate::network::fold::{Linear, plain};
-use crate::network::graph::{POLICY_STEM, STEM, move_sources};
+use crate::network::graph::{POLICY_STEM, STEM, mirrored_move_sources, move_sources};
+use crate::network::king_buckets::{KingBuckets, is_on_the_right, king_squares};
 use crate::network::{
     NetworkSpec, NnueInputs, TensorProblems, Tower, ValueHead, Weights, check_against, layout,
 };
@@ -69,7 +71,9 @@ pub struct NnueNet {
     pub(super) moves_left: Option<Head>,
     pub(super) policy: Dense,
     /// The number of each policy index among the possible moves; `[4672]`.
-    pub(super) moves: Vec<u16>,
+    moves: Vec<u16>,
+    /// The number of the mirrored move, if the net is mirrored.
+    mirrored_moves: Option<Vec<u16>>,
 }
 
 /// A hidden layer with relu, and the layer after it.
@@ -86,15 +90,22 @@ impl NnueNet {
             return Err(NnueError::Kind { kind: spec.tower.kind });
         }
         check_against(weights, &layout(spec))?;
-        let first_layer = |name: &'static str, inputs: NnueInputs| -> Result<FirstLayer, NnueError> {
+        let first_layer = |name: &'static str, inputs: NnueInputs, kings: KingBuckets| {
             let linear = plain(weights, name);
-            check_range(name, &linear)?;
+            check_range(name, &linear, inputs.count())?;
             let (weights, bias) = (by_inputs(&linear), rounded(&linear.bias.data));
-            Ok(FirstLayer { weights, bias, activation: spec.tower.accumulator, inputs })
+            let kings = Some(kings).filter(|kings| !kings.is_plain());
+            Ok::<_, NnueError>(FirstLayer {
+                weights,
+                bias,
+                activation: spec.tower.accumulator,
+                inputs,
+                kings,
+            })
         };
-        let first = first_layer(STEM, spec.tower.inputs)?;
-        let policy_first =
-            spec.policy_head.inputs.map(|inputs| first_layer(POLICY_STEM, inputs)).transpose()?;
+        let first = first_layer(STEM, spec.tower.inputs, spec.king_buckets())?;
+        let policy_layer = |inputs| first_layer(POLICY_STEM, inputs, spec.policy_king_buckets());
+        let policy_first = spec.policy_head.inputs.map(policy_layer).transpose()?;
         let head = |name: &'static str| -> Result<Head, NnueError> {
             let [hidden, last] = ["dense1", "dense2"].map(|layer| plain(weights, &format!("{name}.{layer}")));
             let reach = largest_output(&last, largest_output(&hidden, 1.0));
@@ -114,18 +125,34 @@ impl NnueNet {
             value: head("value")?,
             moves_left: spec.moves_left_head.as_ref().map(|_| head("moves_left")).transpose()?,
             policy: Dense::new(&policy, first.unit()),
-            moves: move_sources().into_iter().map(|number| number as u16).collect(),
+            moves: numbers(move_sources()),
+            mirrored_moves: spec.tower.mirrored.then(|| numbers(mirrored_move_sources())),
             policy_first,
             first,
         })
     }
+
+    /// The number of each policy index among the possible moves, as a position's side to move sees the board; `[4672]`.
+    #[inline(always)]
+    pub(super) fn moves(&self, pieces: &Pieces) -> &[u16] {
+        match &self.mirrored_moves {
+            Some(mirrored) if is_on_the_right(king_squares(pieces)[0]) => mirrored,
+            _ => &self.moves,
+        }
+    }
 }
 
-/// Checks that no position's sums leave 16 bits.
-fn check_range(layer: &'static str, linear: &Linear) -> Result<(), NnueError> {
+fn numbers(sources: Vec<i64>) -> Vec<u16> {
+    sources.into_iter().map(|number| number as u16).collect()
+}
+
+/// Checks that no position's sums leave 16 bits; each king bucket has so many inputs.
+fn check_range(layer: &'static str, linear: &Linear, inputs: usize) -> Result<(), NnueError> {
     let limit = f32::from(i16::MAX) / f32::from(ONE) - 1.0;
-    for (output, row) in linear.weight.data.chunks_exact(linear.weight.shape[1]).enumerate() {
-        let mut sizes: Vec<f32> = row.iter().map(|weight| weight.abs()).collect();
+    let buckets = linear.weight.shape[1] / inputs;
+    for (number, weights) in linear.weight.data.chunks_exact(inputs).enumerate() {
+        let output = number / buckets;
+        let mut sizes: Vec<f32> = weights.iter().map(|weight| weight.abs()).collect();
         // NaN comes first.
         sizes.sort_by(|one, other| other.total_cmp(one));
         let reach = linear.bias.data[output].abs() + sizes[..PIECES].iter().sum::<f32>();

@@ -54,17 +54,17 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs of a position that another lacks.
+    /// The inputs of a position that another lacks; `flips` change the squares that each side sees, by `^`.
     #[inline(always)]
-    pub(super) fn missing<const N: usize>(planes: &[u64; N], other: &[u64; N]) -> Self {
+    pub(super) fn missing<const N: usize>(planes: &[u64; N], other: &[u64; N], flips: [u16; 2]) -> Self {
         let mut inputs = Self { sides: [[0; 32]; 2], count: 0 };
         for plane in 0..N {
             let mut squares = planes[plane] & !other[plane];
             while squares != 0 {
                 let input = plane * 64 + squares.trailing_zeros() as usize;
                 squares &= squares - 1;
-                inputs.sides[0][inputs.count] = input as u16;
-                inputs.sides[1][inputs.count] = seen_from_the_other_side(input) as u16;
+                inputs.sides[0][inputs.count] = input as u16 ^ flips[0];
+                inputs.sides[1][inputs.count] = seen_from_the_other_side(input) as u16 ^ flips[1];
                 inputs.count += 1;
             }
         }

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use super::accumulator::FirstLayer;
+use super::accumulator::{Accumulated, FirstLayer};
 use super::pieces::{Pieces, of_position, turned};
 use super::{Instructions, NnueError, NnueEvaluator, NnueLine, NnueNet};
 use crate::board::thinned::chess960_games;
-use crate::board::{Game, Rules};
-use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
-use crate::network::{
-    Batch, Evaluations, Evaluator, NetworkSpec, NnueInputs, Tower, Weights, initial_weights,
+use crate::board::{Game, Rules, Side};
+use crate::network::king_buckets::king_squares;
+use crate::network::samples::{
+    all_kinds, batch_of, encoding, image_of, random_game, spec_of, trained_weights,
 };
+use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, Weights, initial_weights};
 use crate::rng::{Purpose, Seed};
 
 const RULES: Rules = Rules { max_plies: 512 };
@@ -87,18 +88,64 @@ fn pieces_of(game: &Game) -> Pieces {
     *batch.binary.first_chunk().expect("twelve planes")
 }
 
-#[test]
-fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
-    for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
-        let spec = nnues().find(|spec| spec.tower.inputs == inputs).expect("an nnue with these inputs");
-        check_updates(&net(&spec).first);
+/// A first layer of each kind: by its inputs, and by what the kings' squares decide.
+fn first_layers() -> Vec<FirstLayer> {
+    let mut layers: Vec<FirstLayer> = Vec::new();
+    for net in nnues().map(|spec| net(&spec)) {
+        for layer in [Some(&net.first), net.policy_first.as_ref()].into_iter().flatten() {
+            if layers.iter().all(|known| (known.inputs, known.kings) != (layer.inputs, layer.kings)) {
+                layers.push(layer.clone());
+            }
+        }
+    }
+    layers
+}
+
+/// Positions one after the other, whose sums are updated and added up from nothing.
+struct Updates {
+    layer: FirstLayer,
+    sums: Accumulated,
+    /// The kings' squares of the last position, the white king's first.
+    kings: [usize; 2],
+    /// How often a king went to other weights, or across the middle.
+    other_weights: u32,
+}
+
+impl Updates {
+    fn new(layer: FirstLayer) -> Self {
+        Self { sums: layer.empty(), layer, kings: [0; 2], other_weights: 0 }
+    }
+
+    fn check(&mut self, game: &Game) {
+        let pieces = pieces_of(game);
+        self.layer.update(&mut self.sums, &pieces);
+        let mut fresh = self.layer.empty();
+        self.layer.update(&mut fresh, &pieces);
+        assert_eq!(self.sums, fresh, "{}", game.position().fen());
+        let mut squares = king_squares(&pieces);
+        if game.position().side_to_move() == Side::Black {
+            squares.swap(0, 1);
+        }
+        if let Some(kings) = &self.layer.kings {
+            let is_other = |side: &usize| !kings.are_alike(self.kings[*side], squares[*side]);
+            self.other_weights += [0, 1].iter().filter(|side| is_other(side)).count() as u32;
+        }
+        self.kings = squares;
     }
 }
 
-fn check_updates(layer: &FirstLayer) {
+#[test]
+fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
+    for layer in first_layers() {
+        let moves = if layer.kings.is_none() { 1_000_000 } else { 300_000 };
+        check_updates(layer, moves);
+    }
+}
+
+fn check_updates(layer: FirstLayer, moves: u32) {
     let mut stream = Seed { run: 1, step: 2 }.stream(0, Purpose::Opening);
-    let (mut game, mut sums) = (Game::initial(), layer.empty());
-    for _ in 0..1_000_000 {
+    let (mut game, mut updates) = (Game::initial(), Updates::new(layer));
+    for _ in 0..moves {
         let moves = game.position().legal_moves();
         let ends = moves.is_empty() || game.outcome(&RULES).is_some();
         if ends || game.ply() > 0 && stream.random_bool(0.3) {
@@ -108,33 +155,42 @@ fn check_updates(layer: &FirstLayer) {
         } else {
             game.play_unchecked(moves[stream.random_range(0..moves.len())]);
         }
-        let pieces = pieces_of(&game);
-        layer.update(&mut sums, &pieces);
-        let mut fresh = layer.empty();
-        layer.update(&mut fresh, &pieces);
-        assert_eq!(sums, fresh, "{}", game.position().fen());
+        updates.check(&game);
     }
+    assert!(
+        updates.layer.kings.is_none() || updates.other_weights > moves / 100,
+        "{}",
+        updates.other_weights
+    );
 }
 
 #[test]
 fn castling_in_chess960_updates_sums_to_fresh_ones() {
-    for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
-        let spec = nnues().find(|spec| spec.tower.inputs == inputs).expect("an nnue with these inputs");
-        let layer = net(&spec).first.clone();
-        let (mut sums, mut castled) = (layer.empty(), 0);
+    for layer in first_layers() {
+        let (mut updates, mut castled) = (Updates::new(layer), 0);
         for played in chess960_games(600) {
             let mut game = Game::from_position(played.start().clone());
             for mv in played.moves() {
                 castled += u32::from(game.position().castling(*mv).is_some());
                 game.play_unchecked(*mv);
-                let pieces = pieces_of(&game);
-                layer.update(&mut sums, &pieces);
-                let mut fresh = layer.empty();
-                layer.update(&mut fresh, &pieces);
-                assert_eq!(sums, fresh, "{}", game.position().fen());
+                updates.check(&game);
             }
         }
         assert!(castled > 50, "{castled}");
+    }
+}
+
+#[test]
+fn a_mirrored_net_gives_mirror_images_the_same_values_and_policies() {
+    let mut batch = batch_of(0..200);
+    for game in chess960_games(200) {
+        batch.push(&encoding(), &game);
+    }
+    let image = image_of(&batch);
+    for spec in nnues() {
+        let [own, image] =
+            [&batch, &image].map(|batch| bits(&evaluated(&mut NnueEvaluator::new(net(&spec)), batch)));
+        assert_eq!(own == image, spec.tower.mirrored, "{spec:?}");
     }
 }
 

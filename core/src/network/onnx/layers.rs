@@ -45,10 +45,10 @@ impl Writer<'_> {
             }
             Op::Norm { kind, .. } => self.norm(name, input, kind),
             Op::Threats => self.threats(name, input),
-            Op::Accumulate { inputs, width, activation } => {
-                self.accumulate(name, input, [inputs, width], activation)
+            Op::Accumulate { inputs, kings, width, activation } => {
+                self.accumulate(name, input, [inputs, width], &kings, activation)
             }
-            Op::ExpandPolicy => self.expand_policy(name, input),
+            Op::ExpandPolicy { .. } => self.expand_policy(name, input, layer.inputs.get(1).copied()),
             Op::Attention { channels, heads } => self.attention(name, input, channels, heads),
         };
         self.values.push(output);

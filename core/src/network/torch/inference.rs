@@ -6,12 +6,12 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::layers::{
-    Accumulate, Attention, Conv, Dense, Norm, SqueezeExcite, Threats, activate, expand_policy,
+    Accumulate, Attention, Conv, Dense, ExpandPolicy, Norm, SqueezeExcite, Threats, activate,
 };
 use super::transfer::upload;
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 use crate::network::fold::{linear, plain, tensor};
-use crate::network::graph::{Graph, Layer, Op, Shape, ValueId, move_sources};
+use crate::network::graph::{Graph, Layer, Op, Shape, ValueId};
 use crate::network::{Activation, WeightTensor, Weights};
 
 /// The heads' outputs for `B` positions, still on the device.
@@ -57,8 +57,8 @@ enum PreparedOp {
     Attention(Attention),
     Threats(Threats),
     Accumulate(Accumulate),
-    /// The index of each output among the possible moves, in the order of [`policy_offset`].
-    ExpandPolicy(Tensor),
+    /// In the order of [`policy_offset`].
+    ExpandPolicy(ExpandPolicy),
 }
 
 impl Inference {
@@ -152,7 +152,9 @@ impl PreparedOp {
                 boards.f_flatten(2, 3)?.f_transpose(1, 2)
             }
             Self::Accumulate(accumulate) => accumulate.run(inputs[0]),
-            Self::ExpandPolicy(sources) => expand_policy(inputs[0], sources),
+            Self::ExpandPolicy(expand) => {
+                expand.run(inputs[0], || inputs[1].f_select(2, 5)?.f_reshape([-1, 8, 8]))
+            }
         }
     }
 }
@@ -189,14 +191,13 @@ impl Builder<'_> {
                 PreparedOp::Add(board.f_t_copy()?.f_to_kind(kind)?)
             }
             Op::Threats => PreparedOp::Threats(Threats::new(device)?),
-            Op::Accumulate { activation, .. } => {
+            Op::Accumulate { kings, activation, .. } => {
                 let linear = linear(weights, layer);
-                PreparedOp::Accumulate(Accumulate::new(&linear, activation, kind, device)?)
+                PreparedOp::Accumulate(Accumulate::new(&linear, &kings, activation, kind, device)?)
             }
-            Op::ExpandPolicy => {
-                let sources = Tensor::f_from_slice(&move_sources())?;
-                let by_squares = sources.f_reshape([POLICY_PLANES as i64, 64])?.f_t_copy()?;
-                PreparedOp::ExpandPolicy(by_squares.f_flatten(0, -1)?.f_to_device(device)?)
+            Op::ExpandPolicy { is_mirrored } => {
+                let by_squares = |planes: &Tensor| planes.f_t_copy();
+                PreparedOp::ExpandPolicy(ExpandPolicy::new(is_mirrored, device, by_squares)?)
             }
             Op::Norm { kind: norm, .. } => {
                 PreparedOp::Norm(Norm::new(norm, |name| self.tensor_of(layer, name)?.f_to_kind(kind))?)

@@ -3,11 +3,10 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::input::Input;
-use super::layers::expand_policy;
+use super::model::expand_policy;
 use super::{BatchNorm, Net, NetInput, TorchError};
 use crate::board::{Rules, random_opening};
 use crate::encoding::Encoding;
-use crate::network::graph::move_sources;
 use crate::network::{Batch, NetworkSpec, Tower, Weights};
 use crate::params;
 use crate::rng::{Purpose, Seed};
@@ -90,7 +89,10 @@ fn run(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
         _ => heads.value.f_tanh()?,
     };
     let policy = match net.spec.tower.kind {
-        Tower::Nnue => expand_policy(&heads.policy, &Tensor::f_from_slice(&move_sources())?)?,
+        Tower::Nnue => {
+            let king = || squares.f_select(2, 5)?.f_reshape([-1, 8, 8]);
+            expand_policy(net.spec.tower.mirrored, &heads.policy, king)?
+        }
         _ => heads.policy,
     };
     Ok(Inspection {

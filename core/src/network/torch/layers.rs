@@ -5,7 +5,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::fused;
 use super::transfer::upload;
 use crate::network::fold::{Linear, NORM_EPSILON};
-use crate::network::graph::{IMPOSSIBLE_LOGIT, Squeeze};
+use crate::network::graph::{IMPOSSIBLE_LOGIT, Squeeze, mirrored_move_sources, move_sources};
+use crate::network::king_buckets::KingBuckets;
 use crate::network::threats::kernels;
 use crate::network::{Accumulator, Activation, NormKind};
 
@@ -89,40 +90,141 @@ pub(super) fn accumulated(sums: &Tensor, activation: Accumulator) -> Result<Tens
     }
 }
 
-/// Logits of the possible moves at their policy indices, `[B, 1858]` to `[B, 4672]`; `sources` is as [`move_sources`](crate::network::graph::move_sources).
-pub(super) fn expand_policy(possible: &Tensor, sources: &Tensor) -> Result<Tensor, TchError> {
-    let padded = possible.f_pad([0i64, 1].as_slice(), "constant", f64::from(IMPOSSIBLE_LOGIT))?;
-    padded.f_index_select(1, sources)
+/// Whether each king `[B, 8, 8]`, 1 on its square, stands on files e to h; `[B]`, 1 or 0.
+fn is_on_the_right(king: &Tensor) -> Result<Tensor, TchError> {
+    king.f_narrow(2, 4, 4)?.f_sum_dim_intlist([1i64, 2].as_slice(), false, king.kind())
+}
+
+/// What the sides see of a board where their own kings' squares decide it.
+#[derive(Debug)]
+pub(super) struct KingView {
+    /// `[64, K]`: 1 for the bucket of each square.
+    buckets: Tensor,
+    is_mirrored: bool,
+}
+
+impl KingView {
+    /// `None` if the kings' squares decide nothing.
+    pub(super) fn new(kings: &KingBuckets, device: Device) -> Result<Option<Self>, TchError> {
+        if kings.is_plain() {
+            return Ok(None);
+        }
+        let count = kings.count();
+        let mut buckets = vec![0.0f32; 64 * count];
+        for (square, bucket) in kings.buckets().iter().enumerate() {
+            buckets[square * count + usize::from(*bucket)] = 1.0;
+        }
+        let buckets = Tensor::f_from_slice(&buckets)?.f_reshape([64, count as i64])?.f_to_device(device)?;
+        Ok(Some(Self { buckets, is_mirrored: kings.is_mirrored() }))
+    }
+
+    /// The pieces `[B, 12·S, 8, 8]` in `S` states to the inputs of a first layer `[B, K·I]` for the side to move, and for its opponent.
+    pub(super) fn run(&self, pieces: &Tensor) -> Result<[Tensor; 2], TchError> {
+        let rows = pieces.size()[0];
+        // States, sides, kinds of pieces, ranks, files.
+        let own = pieces.f_reshape([rows, -1, 2, 6, 8, 8])?;
+        let other = own.f_flip([2, 4])?;
+        Ok([self.seen(&own)?, self.seen(&other)?])
+    }
+
+    fn seen(&self, boards: &Tensor) -> Result<Tensor, TchError> {
+        let rows = boards.size()[0];
+        let kings = boards.f_select(2, 0)?.f_select(2, 5)?;
+        let king = kings.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Float)?;
+        let mut boards = boards.shallow_clone();
+        if self.is_mirrored {
+            let is_right = is_on_the_right(&king)?.f_reshape([rows, 1, 1, 1, 1, 1])?;
+            let change = boards.f_flip([5])?.f_sub(&boards)?;
+            boards = boards.f_add(&change.f_mul(&is_right)?)?;
+        }
+        let bucket = king.f_reshape([rows, 64])?.f_matmul(&self.buckets)?;
+        let inputs = bucket.f_unsqueeze(2)?.f_mul(&boards.f_reshape([rows, 1, -1])?)?;
+        inputs.f_reshape([rows, -1])
+    }
+}
+
+/// Puts the logits of the possible moves at their policy indices.
+#[derive(Debug)]
+pub(super) struct ExpandPolicy {
+    /// As [`move_sources`].
+    sources: Tensor,
+    /// As [`mirrored_move_sources`], if the logits may be those of the mirrored board.
+    mirrored: Option<Tensor>,
+}
+
+impl ExpandPolicy {
+    /// `order` may put the policy indices in another order, `[73, 64]` to any shape.
+    pub(super) fn new(
+        is_mirrored: bool,
+        device: Device,
+        order: impl Fn(&Tensor) -> Result<Tensor, TchError>,
+    ) -> Result<Self, TchError> {
+        let tensor = |sources: Vec<i64>| {
+            let planes = Tensor::f_from_slice(&sources)?.f_reshape([-1, 64])?;
+            order(&planes)?.f_flatten(0, -1)?.f_to_device(device)
+        };
+        let mirrored = is_mirrored.then(|| tensor(mirrored_move_sources())).transpose()?;
+        Ok(Self { sources: tensor(move_sources())?, mirrored })
+    }
+
+    /// `[B, 1858]` to `[B, 4672]`; `king` gives the squares of the kings of the sides to move, `[B, 8, 8]`.
+    pub(super) fn run(
+        &self,
+        possible: &Tensor,
+        king: impl FnOnce() -> Result<Tensor, TchError>,
+    ) -> Result<Tensor, TchError> {
+        let padded = possible.f_pad([0i64, 1].as_slice(), "constant", f64::from(IMPOSSIBLE_LOGIT))?;
+        let own = padded.f_index_select(1, &self.sources)?;
+        let Some(mirrored) = &self.mirrored else { return Ok(own) };
+        let is_right = is_on_the_right(&king()?)?.f_gt(0.5)?.f_unsqueeze(1)?;
+        padded.f_index_select(1, mirrored)?.f_where_self(&is_right, &own)
+    }
 }
 
 /// The first layer of an nnue.
 #[derive(Debug)]
 pub(super) struct Accumulate {
-    /// `[I, 2W]`, in 32-bit floats: rounding to 16 bits would show in sums of thirty numbers.
+    /// In 32-bit floats: rounding to 16 bits would show in sums of thirty numbers. `[I, 2W]`, or `[K·I, W]` with a view.
     weight: Tensor,
+    /// `[2W]`, or `[W]` with a view.
     bias: Tensor,
+    view: Option<KingView>,
+    /// The planes that it reads.
+    planes: i64,
     kind: Kind,
     activation: Accumulator,
 }
 
 impl Accumulate {
+    /// `kings` has as many buckets as the weight has sets of columns.
     pub(super) fn new(
         linear: &Linear,
+        kings: &KingBuckets,
         activation: Accumulator,
         kind: Kind,
         device: Device,
     ) -> Result<Self, TchError> {
-        let (weight, bias) = (upload(&linear.weight, device)?, upload(&linear.bias, device)?);
-        let both = Tensor::f_cat(&[&weight, &seen_from_the_other_side(&weight)?], 0)?;
-        Ok(Self { weight: both.f_t_copy()?, bias: Tensor::f_cat(&[&bias, &bias], 0)?, kind, activation })
+        let (mut weight, mut bias) = (upload(&linear.weight, device)?, upload(&linear.bias, device)?);
+        let view = KingView::new(kings, device)?;
+        let planes = weight.size()[1] / (64 * kings.count() as i64);
+        if view.is_none() {
+            weight = Tensor::f_cat(&[&weight, &seen_from_the_other_side(&weight)?], 0)?;
+            bias = Tensor::f_cat(&[&bias, &bias], 0)?;
+        }
+        Ok(Self { weight: weight.f_t_copy()?, bias, view, planes, kind, activation })
     }
 
     /// `[B, 64, P]` to `[B, outputs]`.
     pub(super) fn run(&self, squares: &Tensor) -> Result<Tensor, TchError> {
-        let inputs = self.weight.size()[0];
-        let pieces = squares.f_narrow(2, 0, inputs / 64)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
-        let pieces = pieces.f_reshape([-1, inputs])?;
-        let sums = self.bias.f_addmm(&pieces, &self.weight)?;
+        let pieces = squares.f_narrow(2, 0, self.planes)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
+        let sums = match &self.view {
+            None => self.bias.f_addmm(&pieces.f_reshape([-1, 64 * self.planes])?, &self.weight)?,
+            Some(view) => {
+                let [own, other] = view.run(&pieces)?;
+                let sums = [self.bias.f_addmm(&own, &self.weight)?, self.bias.f_addmm(&other, &self.weight)?];
+                Tensor::f_cat(&sums, 1)?
+            }
+        };
         accumulated(&sums, self.activation)?.f_to_kind(self.kind)
     }
 }

@@ -6,11 +6,12 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::TorchError;
 use super::layers::{
-    Attention, Norm, Threats, accumulated, activate, expand_policy, seen_from_the_other_side,
+    Attention, ExpandPolicy, KingView, Norm, Threats, accumulated, activate, seen_from_the_other_side,
 };
 use super::transfer::{download, upload};
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
-use crate::network::graph::{AuxiliaryHeads, Graph, Layer, Op, Squeeze, ValueId, move_sources};
+use crate::network::graph::{AuxiliaryHeads, Graph, Layer, Op, Squeeze, ValueId};
+use crate::network::king_buckets::KingBuckets;
 use crate::network::{Accumulator, NetworkSpec, Weights, check_against, layout};
 
 /// The statistics that batch norm uses.
@@ -31,7 +32,7 @@ pub enum BatchNorm {
 #[derive(Debug)]
 pub struct Heads {
     /// `[B, 4672]`: logits of all moves, legal or not; index `plane · 64 + from`. In training an nnue has `[B, 1858]`, the
-    /// [`possible_moves`](crate::encoding::possible_moves).
+    /// [`possible_moves`](crate::encoding::possible_moves), mirrored as its inputs are.
     pub policy: Tensor,
     /// `[B, 3]`: logits of win, draw and loss for the side to move; or `[B, 1]`: P(win) − P(loss) before tanh.
     pub value: Tensor,
@@ -54,11 +55,13 @@ pub enum NetInput {
 /// second, and so on; then all of them as the other side sees them.
 #[derive(Debug)]
 pub struct Pieces {
-    /// `[N]`: the numbers of the inputs that are 1, with the states of pieces if any layer reads them. A layer without states takes the
-    /// remainder, which is the piece on its square.
+    /// `[N]`: the numbers of the inputs that are 1 without king buckets, mirrored if their side sees them so, with the states of pieces if
+    /// any layer reads them. A layer without states takes the remainder, which is the piece on its square.
     pub squares: Tensor,
     /// `[2B]`: where those of each position start.
     pub starts: Tensor,
+    /// `[N]`: for each of `squares` that of the king of the side that sees it, if any layer has king buckets.
+    pub kings: Option<Tensor>,
     /// The dtype of the layers after the first.
     pub kind: Kind,
 }
@@ -75,9 +78,14 @@ impl NetInput {
     pub fn to_kind(&self, kind: Kind) -> Result<Self, TchError> {
         Ok(match self {
             Self::Planes(planes) => Self::Planes(planes.f_to_kind(kind)?),
-            Self::Pieces(Pieces { squares, starts, .. }) => {
+            Self::Pieces(Pieces { squares, starts, kings, .. }) => {
                 let (squares, starts) = (squares.shallow_clone(), starts.shallow_clone());
-                Self::Pieces(Pieces { squares, starts, kind })
+                Self::Pieces(Pieces {
+                    squares,
+                    starts,
+                    kings: kings.as_ref().map(Tensor::shallow_clone),
+                    kind,
+                })
             }
         })
     }
@@ -149,8 +157,8 @@ impl Net {
             let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&value| &values[value]).collect();
             let output = match layer.op {
                 Op::Threats => threats(input)?,
-                Op::Accumulate { activation, .. } => {
-                    self.accumulate(input, inputs[0], &layer.name, activation)?
+                Op::Accumulate { kings, activation, .. } => {
+                    self.accumulate(input, inputs[0], &layer.name, &kings, activation)?
                 }
                 _ => self.run(layer, &inputs, mode)?,
             };
@@ -177,9 +185,8 @@ impl Net {
             Op::Flatten { .. } => input.f_flatten(1, -1),
             Op::Dense { activation, .. } => activate(self.dense(input, name)?, activation),
             Op::Threats | Op::Accumulate { .. } => unreachable!("they read the net's input"),
-            Op::ExpandPolicy => {
-                let sources = Tensor::f_from_slice(&move_sources())?.f_to_device(input.device())?;
-                expand_policy(input, &sources)
+            Op::ExpandPolicy { is_mirrored } => {
+                expand_policy(is_mirrored, input, || inputs[1].f_select(1, 5))
             }
             Op::PositionEmbedding { .. } => input.f_add(self.part(name, "weight")),
             Op::Norm { kind, .. } => {
@@ -200,23 +207,39 @@ impl Net {
         input: &NetInput,
         boards: &Tensor,
         layer: &str,
+        kings: &KingBuckets,
         activation: Accumulator,
     ) -> Result<Tensor, TchError> {
         let (weight, bias) = (self.part(layer, "weight"), self.part(layer, "bias"));
+        let inputs = weight.size()[1] / kings.count() as i64;
         let (sums, kind) = match input {
             NetInput::Planes(planes) => {
-                let inputs = weight.size()[1];
-                let pieces = boards.f_narrow(1, 0, inputs / 64)?.f_reshape([-1, inputs])?;
-                let pieces = pieces.f_to_kind(Kind::Float)?;
-                let own = pieces.f_linear(weight, Some(bias))?;
-                let other = pieces.f_linear(&seen_from_the_other_side(weight)?, Some(bias))?;
+                let pieces = boards.f_narrow(1, 0, inputs / 64)?.f_to_kind(Kind::Float)?;
+                let [own, other] = match KingView::new(kings, planes.device())? {
+                    None => {
+                        let pieces = pieces.f_reshape([-1, inputs])?;
+                        let other = pieces.f_linear(&seen_from_the_other_side(weight)?, Some(bias))?;
+                        [pieces.f_linear(weight, Some(bias))?, other]
+                    }
+                    Some(view) => {
+                        let [own, other] = view.run(&pieces)?;
+                        [own.f_linear(weight, Some(bias))?, other.f_linear(weight, Some(bias))?]
+                    }
+                };
                 (Tensor::f_cat(&[own, other], 1)?, planes.kind())
             }
-            NetInput::Pieces(Pieces { squares, starts, kind }) => {
+            NetInput::Pieces(Pieces { squares, starts, kings: king, kind }) => {
                 let columns = weight.f_t_copy()?;
+                let mut squares = squares.f_remainder(inputs)?;
+                if kings.count() > 1 {
+                    let king = king.as_ref().expect("a batch for king buckets has the kings' squares");
+                    let columns = kings.buckets().map(|bucket| i64::from(bucket) * inputs);
+                    let columns = Tensor::f_from_slice(&columns)?.f_to_device(squares.device())?;
+                    squares = squares.f_add(&columns.f_index_select(0, king)?)?;
+                }
                 let (sums, ..) = Tensor::f_embedding_bag(
                     &columns,
-                    &squares.f_remainder(weight.size()[1])?,
+                    &squares,
                     starts,
                     false,
                     SUM,
@@ -275,6 +298,17 @@ impl Net {
         let (mean, variance) = running;
         input.f_batch_norm(weight, bias, mean, variance, train, momentum, BATCH_NORM_EPSILON, true)
     }
+}
+
+/// Logits of the possible moves at their policy indices, `[B, 1858]` to `[B, 4672]`; `king` gives the squares of the kings of the sides to
+/// move, `[B, 8, 8]`.
+pub(super) fn expand_policy(
+    is_mirrored: bool,
+    possible: &Tensor,
+    king: impl FnOnce() -> Result<Tensor, TchError>,
+) -> Result<Tensor, TchError> {
+    ExpandPolicy::new(is_mirrored, possible.device(), |planes| Ok(planes.shallow_clone()))?
+        .run(possible, king)
 }
 
 /// The planes of pieces by what threatens and defends them; the input itself if it has the pieces one by one.

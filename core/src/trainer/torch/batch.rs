@@ -4,7 +4,8 @@ use tch::kind::Element;
 use tch::{Device, Kind, TchError, Tensor};
 
 use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex};
-use crate::network::graph::{move_sources, seen_from_the_other_side};
+use crate::network::graph::{mirrored_move_sources, move_sources, seen_from_the_other_side};
+use crate::network::king_buckets::{is_on_the_right, king_squares};
 use crate::network::threats::threats;
 use crate::network::torch::{NetInput, Pieces};
 use crate::network::{NetworkSpec, NnueInputs, Tower};
@@ -37,6 +38,23 @@ impl<'a> Row<'a> {
     fn index(self, index: PolicyIndex) -> PolicyIndex {
         if self.is_mirrored { index.mirrored() } else { index }
     }
+
+    /// The pieces of an nnue's position, before the files are reversed.
+    fn pieces(self) -> &'a [u64; 12] {
+        self.sample.binary.first_chunk().expect("an nnue's encoding begins with the pieces")
+    }
+
+    /// The squares of the kings of the side to move and of its opponent, each as its own side sees it.
+    fn kings(self) -> [usize; 2] {
+        king_squares(self.pieces()).map(|square| square ^ self.flip())
+    }
+}
+
+/// A side of a position.
+#[derive(Debug, Clone, Copy)]
+enum Viewer {
+    ToMove = 0,
+    Opponent = 1,
 }
 
 /// What batches are made for.
@@ -57,8 +75,12 @@ pub(super) struct BatchSetup<'a> {
 pub(super) struct NnueSetup {
     /// The number of each policy index among the moves that the net predicts.
     columns: Vec<i64>,
+    /// The number of the mirrored move, if the net is mirrored.
+    mirrored_columns: Option<Vec<i64>>,
     /// What the layer that reads most reads.
     inputs: NnueInputs,
+    /// Whether any layer has king buckets.
+    has_buckets: bool,
 }
 
 impl NnueSetup {
@@ -67,7 +89,28 @@ impl NnueSetup {
         let reads_threats =
             [Some(spec.tower.inputs), spec.policy_head.inputs].contains(&Some(NnueInputs::Threats));
         let inputs = if reads_threats { NnueInputs::Threats } else { NnueInputs::Pieces };
-        (spec.tower.kind == Tower::Nnue).then(|| Self { columns: move_sources(), inputs })
+        (spec.tower.kind == Tower::Nnue).then(|| Self {
+            columns: move_sources(),
+            mirrored_columns: spec.tower.mirrored.then(mirrored_move_sources),
+            inputs,
+            has_buckets: [spec.king_buckets(), spec.policy_king_buckets()]
+                .iter()
+                .any(|kings| kings.count() > 1),
+        })
+    }
+
+    /// What reverses the files of a square, for a side whose king stands on one.
+    fn flip(&self, king: usize) -> usize {
+        if self.mirrored_columns.is_some() && is_on_the_right(king) { 7 } else { 0 }
+    }
+
+    /// The net's output for a move of a side, as the side sees it.
+    fn column(&self, row: Row<'_>, side: Viewer, index: PolicyIndex) -> i64 {
+        let columns = match &self.mirrored_columns {
+            Some(mirrored) if is_on_the_right(row.kings()[side as usize]) => mirrored,
+            _ => &self.columns,
+        };
+        columns[usize::from(index.get())]
     }
 }
 
@@ -86,15 +129,16 @@ impl BatchSetup<'_> {
         }
     }
 
-    /// The net's output for a policy index.
-    fn column(self, index: PolicyIndex) -> i64 {
-        self.nnue.map_or(index.get().into(), |nnue| nnue.columns[usize::from(index.get())])
+    /// The net's output for a policy index of a side's move.
+    fn column(self, row: Row<'_>, side: Viewer, index: PolicyIndex) -> i64 {
+        let index = row.index(index);
+        self.nnue.map_or(index.get().into(), |nnue| nnue.column(row, side, index))
     }
 
     fn input(self, batch: &[Row<'_>]) -> Result<NetInput, TchError> {
         Ok(match self.nnue {
             None => NetInput::Planes(planes(batch, self.encoding)?.f_to_device(self.device)?),
-            Some(nnue) => NetInput::Pieces(pieces(batch, nnue.inputs, self.device)?),
+            Some(nnue) => NetInput::Pieces(pieces(batch, nnue, self.device)?),
         })
     }
 }
@@ -143,8 +187,8 @@ impl TrainingBatch {
     pub(super) fn new(batch: &[Row<'_>], setup: BatchSetup<'_>) -> Result<Self, TchError> {
         let rows = batch.len() as i64;
         let samples = || batch.iter().map(|row| row.sample);
-        let own = |row: Row<'_>, index| setup.column(row.index(index));
-        let reply = |row: Row<'_>, index| setup.column(row.index(setup.seen_from_here(index)));
+        let own = |row: Row<'_>, index| setup.column(row, Viewer::ToMove, index);
+        let reply = |row: Row<'_>, index| setup.column(row, Viewer::Opponent, setup.seen_from_here(index));
         let policy = PolicyColumns::new(batch, |row| (row.sample.legal, row.sample.shares), own);
         let replies = PolicyColumns::new(batch, |row| setup.reply(row), reply);
         let wdl: Vec<f32> = samples().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
@@ -203,30 +247,42 @@ fn planes(batch: &[Row<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
 }
 
 /// The pieces of positions: 32 at most in each, of the 12 planes that every encoding of an nnue begins with.
-fn pieces(batch: &[Row<'_>], inputs: NnueInputs, device: Device) -> Result<Pieces, TchError> {
-    let (mut own, mut starts) =
-        (Vec::with_capacity(2 * 32 * batch.len()), Vec::with_capacity(2 * batch.len()));
+fn pieces(batch: &[Row<'_>], nnue: &NnueSetup, device: Device) -> Result<Pieces, TchError> {
+    let size = 32 * batch.len();
+    let (mut own, mut other) = (Vec::with_capacity(2 * size), Vec::with_capacity(size));
+    let (mut own_kings, mut other_kings) = (Vec::new(), Vec::new());
+    let mut starts = Vec::with_capacity(2 * batch.len());
     for row in batch {
         starts.push(own.len() as i64);
+        let kings = row.kings();
+        let [own_flip, other_flip] = kings.map(|king| nnue.flip(king));
         let flip = row.flip();
-        let pieces = row.sample.binary.first_chunk().expect("an nnue's encoding begins with the pieces");
         let mut add = |planes: &[u64]| {
             for (plane, &bits) in planes.iter().enumerate() {
-                for_each_bit(bits, |square| own.push((plane * 64 + (square ^ flip)) as i64));
+                for_each_bit(bits, |square| {
+                    let input = plane * 64 + (square ^ flip);
+                    own.push((input ^ own_flip) as i64);
+                    other.push((seen_from_the_other_side(input) ^ other_flip) as i64);
+                });
             }
         };
-        match inputs {
-            NnueInputs::Pieces => add(pieces),
-            NnueInputs::Threats => add(&threats(pieces)),
+        match nnue.inputs {
+            NnueInputs::Pieces => add(row.pieces()),
+            NnueInputs::Threats => add(&threats(row.pieces())),
+        }
+        if nnue.has_buckets {
+            own_kings.resize(own.len(), kings[0] as i64);
+            other_kings.resize(own.len(), kings[1] as i64);
         }
     }
     let count = own.len() as i64;
     starts.extend_from_within(..);
     starts[batch.len()..].iter_mut().for_each(|start| *start += count);
-    let other: Vec<i64> = own.iter().map(|&piece| seen_from_the_other_side(piece as usize) as i64).collect();
-    own.extend(other);
+    own.append(&mut other);
+    own_kings.append(&mut other_kings);
     let send = |numbers: &[i64]| Tensor::f_from_slice(numbers)?.f_to_device(device);
-    Ok(Pieces { squares: send(&own)?, starts: send(&starts)?, kind: Kind::Float })
+    let kings = nnue.has_buckets.then(|| send(&own_kings)).transpose()?;
+    Ok(Pieces { squares: send(&own)?, starts: send(&starts)?, kings, kind: Kind::Float })
 }
 
 fn for_each_bit(mut bits: u64, mut act: impl FnMut(usize)) {

@@ -33,6 +33,7 @@ fn grown_nets_have_the_same_outputs() {
         } else {
             GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() }
         };
+        let every_square: Vec<u32> = if spec.tower.mirrored { 0..32 } else { 0..64 }.collect();
         let reply = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
         let more = [
             GrowParams { value_hidden: Some(24), ..GrowParams::default() },
@@ -47,6 +48,13 @@ fn grown_nets_have_the_same_outputs() {
                 policy_inputs: is_nnue.then_some(NnueInputs::Threats),
                 policy_filters: is_nnue.then_some(192),
                 value_hidden: Some(18),
+                ..GrowParams::default()
+            },
+            GrowParams {
+                king_buckets: is_nnue.then(|| every_square.clone()),
+                policy_inputs: is_nnue.then_some(NnueInputs::Threats),
+                policy_king_buckets: is_nnue.then_some(every_square),
+                value_hidden: Some(20),
                 ..GrowParams::default()
             },
         ];

@@ -5,8 +5,13 @@ use tch::{Device, Kind, Tensor};
 use super::{SEED, all_trained, encoding, random_games, rows_from, samples, uci};
 use crate::board::{Game, Position};
 use crate::encoding::{POSSIBLE_MOVES, possible_moves};
+use crate::network::graph::move_sources;
+use crate::network::samples::king_buckets;
 use crate::network::torch::{BatchNorm, Heads, Net, NetInput};
-use crate::network::{Accumulator, AuxiliaryHeadsSpec, NetworkSpec, Tower, TowerSpec, initial_weights};
+use crate::network::{
+    Accumulator, AuxiliaryHeadsSpec, NetworkSpec, NnueInputs, PolicyHeadSpec, Tower, TowerSpec,
+    initial_weights,
+};
 use crate::trainer::samples::Samples;
 use crate::trainer::torch::batch::{BatchSetup, NnueSetup, Row, TrainingBatch};
 
@@ -18,11 +23,29 @@ fn spec(accumulator: Accumulator) -> NetworkSpec {
     }
 }
 
+/// A mirrored net, whose policy has other king buckets than its value.
+fn mirrored() -> NetworkSpec {
+    let plain = spec(Accumulator::Squared);
+    NetworkSpec {
+        tower: TowerSpec { mirrored: true, king_buckets: king_buckets(32), ..plain.tower },
+        policy_head: PolicyHeadSpec {
+            inputs: Some(NnueInputs::Threats),
+            king_buckets: (0..32).collect(),
+            ..PolicyHeadSpec::default()
+        },
+        ..plain
+    }
+}
+
 /// Every second sample is mirrored where it can be.
 fn batch(samples: &Samples, nnue: Option<&NnueSetup>) -> TrainingBatch {
+    batch_of(samples, nnue, |index| index % 2 == 1)
+}
+
+fn batch_of(samples: &Samples, nnue: Option<&NnueSetup>, is_mirrored: fn(usize) -> bool) -> TrainingBatch {
     let encoding = encoding();
     let row = |index| match samples.training_row(index) {
-        sample if index % 2 == 1 => Row::mirrored(sample, &encoding),
+        sample if is_mirrored(index) => Row::mirrored(sample, &encoding),
         sample => Row::played(sample),
     };
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
@@ -54,8 +77,10 @@ fn outputs(net: &Net, input: &NetInput) -> Vec<Tensor> {
 #[test]
 fn pieces_give_the_outputs_and_gradients_of_planes() {
     let samples = random_samples();
-    for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
-        let spec = spec(accumulator);
+    let mut specs = [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared].map(spec).to_vec();
+    specs.push(mirrored());
+    specs.push(NetworkSpec { policy_head: PolicyHeadSpec::default(), ..mirrored() });
+    for spec in specs {
         let net = Net::from_weights(&spec, &initial_weights(&spec, SEED), Device::Cpu).expect("builds");
         let (planes, pieces) = (batch(&samples, None), batch(&samples, NnueSetup::new(&spec).as_ref()));
         assert!(matches!(pieces.input, NetInput::Pieces(_)));
@@ -84,6 +109,54 @@ fn targets_are_those_of_other_nets_in_the_order_of_the_possible_moves() {
     }
     assert_eq!(numbers(&all.shares), numbers(&possible.shares));
     assert_eq!(numbers(&all.reply_shares), numbers(&possible.reply_shares));
+}
+
+#[test]
+fn targets_of_a_mirrored_net_are_mirrored_where_the_king_is_on_the_right() {
+    let samples = random_samples();
+    let [plain, image] = [spec(Accumulator::Pairwise), mirrored()].map(|spec| NnueSetup::new(&spec));
+    let (played, seen) = (batch(&samples, plain.as_ref()), batch(&samples, image.as_ref()));
+    let planes = batch(&samples, None);
+    let NetInput::Planes(planes) = planes.input else { panic!("planes") };
+    let (moves, sources) = (possible_moves(), move_sources());
+    for (plane, played, seen) in [(5, &played.legal, &seen.legal), (11, &played.replies, &seen.replies)] {
+        let king = planes.select(1, plane).narrow(2, 4, 4).sum_dim_intlist(
+            [1i64, 2].as_slice(),
+            false,
+            Kind::Double,
+        );
+        let mut changed = 0;
+        for (row, is_right) in numbers(&king).into_iter().enumerate() {
+            let columns = |columns: &Tensor| numbers(&columns.get(row as i64));
+            for (column, found) in columns(played).into_iter().zip(columns(seen)) {
+                let index = moves[column as usize];
+                let index = if is_right == 1.0 { index.mirrored() } else { index };
+                // Padding is column 0 in both.
+                let expected = sources[usize::from(index.get())] as f64;
+                assert!(found == expected || (column, found) == (0.0, 0.0), "{row}: {column}, {found}");
+                changed += u32::from(found != column);
+            }
+        }
+        assert!(changed > 1000, "{changed}");
+    }
+}
+
+#[test]
+fn mirrored_samples_are_the_same_to_a_mirrored_net() {
+    let samples = random_samples();
+    let same = |spec: &NetworkSpec| {
+        let setup = NnueSetup::new(spec);
+        let kinds: [fn(usize) -> bool; 2] = [|_| false, |_| true];
+        let [played, image] = kinds.map(|is_mirrored| batch_of(&samples, setup.as_ref(), is_mirrored));
+        let [own, other] = [&played.input, &image.input].map(|input| match input {
+            NetInput::Pieces(pieces) => numbers(&pieces.squares),
+            NetInput::Planes(_) => panic!("planes"),
+        });
+        own == other
+            && numbers(&played.legal) == numbers(&image.legal)
+            && numbers(&played.replies) == numbers(&image.replies)
+    };
+    assert!(same(&mirrored()) && !same(&spec(Accumulator::Pairwise)));
 }
 
 #[test]

@@ -10,10 +10,11 @@ use crate::board::{Game, GameResult, Position, Reason, Side};
 use crate::durable::digest;
 use crate::event::{Event, Observer, Silent};
 use crate::network::checkpoint::Checkpoint;
+use crate::network::samples::king_buckets;
 use crate::network::torch::{TorchEvaluator, TorchOptions};
 use crate::network::{
-    AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, TowerSpec,
-    ValueHeadSpec, initial_weights,
+    AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, Tower, TowerSpec,
+    ValueHeadSpec, Weights, initial_weights,
 };
 use crate::params::{Schedule, Value, read};
 use crate::store::PositionRow;
@@ -42,9 +43,19 @@ fn run_with(
     state_path: &Path,
     observer: &dyn Observer,
 ) -> Result<Trained, TrainError> {
+    run_net(&tiny_net(), params, samples, state_path, observer)
+}
+
+fn run_net(
+    start: &Checkpoint,
+    params: &TrainParams,
+    samples: &Samples,
+    state_path: &Path,
+    observer: &dyn Observer,
+) -> Result<Trained, TrainError> {
     let job = TrainJob {
         params,
-        start: &tiny_net(),
+        start,
         samples,
         seed: SEED,
         threads: 1,
@@ -163,6 +174,32 @@ fn stopping_anywhere_and_resuming_changes_no_bit() {
             assert_eq!(resumed, whole, "stopped after {stops:?}");
         }
     }
+}
+
+#[test]
+fn an_nnue_with_king_buckets_resumes_with_the_same_bits() {
+    let (games, positions) = random_games(6, 20);
+    let tower = TowerSpec {
+        kind: Tower::Nnue,
+        filters: 64,
+        mirrored: true,
+        king_buckets: king_buckets(32),
+        ..TowerSpec::default()
+    };
+    let spec = NetworkSpec { tower, ..tiny_net().spec };
+    let start = Checkpoint { weights: initial_weights(&spec, SEED), spec, provenance: Value::group() };
+    let params = TrainParams { mirror: Mirroring::Random, ..short(OptimizerParams::default()) };
+    let samples = samples(&games, &positions, &params);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let run = |name: &str, observer: &dyn Observer| {
+        run_net(&start, &params, &samples, &folder.path().join(name), observer)
+    };
+    let whole = run("whole", &Silent).expect("trains");
+    assert!(matches!(run("parts", &StopAfter::new(7)), Err(TrainError::Cancelled(_))));
+    let resumed = run("parts", &Silent).expect("resumes");
+    assert_eq!(bits(&resumed), bits(&whole));
+    let first = |weights: &Weights| weights["stem.weight"].data.clone();
+    assert_ne!(first(&whole.weights), first(&start.weights));
 }
 
 /// Batches are drawn and built exactly on every processor. libtorch adds in an order that depends on the processor's vector
