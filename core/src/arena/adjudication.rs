@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(resigns(true, &[-600.0, 550.0, -700.0]), None, "one answer of Black is missing");
         assert_eq!(resigns(true, &[0.0, 510.0, -600.0, 550.0, -700.0]), white_lost);
         assert_eq!(resigns(true, &[0.0, 490.0, -600.0, 550.0, -700.0]), None, "Black did not agree once");
+        assert_eq!(resigns(true, &[0.0, 500.0, -500.0, 500.0, -500.0]), white_lost, "the bounds count");
         assert_eq!(resigns(false, &[0.0, 490.0, -600.0, 550.0, -700.0]), white_lost);
         assert_eq!(resigns(true, &[900.0, -500.0, 900.0, -31_000.0]), black_lost);
         assert_eq!(resigns(false, &[f32::NAN, -500.0, f32::NAN, -900.0]), black_lost);

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use super::{
     ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player, PlayerParams,
-    baseline, elo_of, normalized, play, summarise, superiority,
+    baseline, elo_of, normalized, pair_points, play, summarise, superiority,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -320,6 +320,47 @@ fn superiority_and_normalised_elo_never_say_less_than_was_played() {
             }
         }
     }
+}
+
+#[test]
+fn a_pair_counts_once_both_of_its_games_are_finished() {
+    // Games end in any order: pair 1 has one game yet.
+    let rows = [row(2, 0.0), row(0, 1.0), row(1, 1.0), row(2, 0.5), row(0, 0.5)];
+    assert_eq!(pair_points(&rows), [1.5, 0.5]);
+    let summary = summarise(&rows, 7);
+    assert_eq!(summary.pentanomial, [0, 1, 0, 1, 0]);
+    assert_eq!((summary.games, summary.score, summary.evaluations), (5, 0.6, 7));
+    let nothing = summarise(&[row(0, 1.0)], 0);
+    assert_eq!((nothing.score_low, nothing.score_high, nothing.los), (0.0, 1.0, 0.5));
+    assert_eq!(summarise(&[], 0).score, 0.5);
+}
+
+#[test]
+fn the_interval_of_normalised_elo_follows_from_the_influence_of_each_pair() {
+    // A pair that scores x moves (mean − ½) / deviation by z − t (z² − 1) / 2 over the number of pairs, with z = (x − mean) / deviation.
+    // Half a virtual pair is lost, and half of one is won.
+    let pentanomial = [2, 5, 20, 40, 33];
+    let counts = [2.5, 5.0, 20.0, 40.0, 33.5];
+    let mean_of = |function: &dyn Fn(f64) -> f64| {
+        (0..5).map(|result| counts[result] * function(result as f64 / 4.0)).sum::<f64>() / 101.0
+    };
+    let mean = mean_of(&|score| score);
+    let deviation = mean_of(&|score| (score - mean) * (score - mean)).sqrt();
+    let t = (mean - 0.5) / deviation;
+    let influence = |score: f64| {
+        let z = (score - mean) / deviation;
+        z - t * (z * z - 1.0) / 2.0
+    };
+    let error = (mean_of(&|score| influence(score) * influence(score)) / 101.0).sqrt();
+    // Student's quantile at 100 degrees of freedom is 1.984.
+    let elo = |deviations: f64| deviations / 2.0_f64.sqrt() * 800.0 / std::f64::consts::LN_10;
+    let EloInterval { low, high, .. } = normalized(&pentanomial);
+    assert!((low.unwrap() - elo(t - 1.984 * error)).abs() < 0.1, "{low:?}");
+    assert!((high.unwrap() - elo(t + 1.984 * error)).abs() < 0.1, "{high:?}");
+    // The other player's interval is its mirror image, although the score's whole interval is below ½.
+    let other = normalized(&[33, 40, 20, 5, 2]);
+    assert!((other.low.unwrap() + high.unwrap()).abs() < 1e-6, "{other:?}");
+    assert!((other.high.unwrap() + low.unwrap()).abs() < 1e-6, "{other:?}");
 }
 
 #[test]

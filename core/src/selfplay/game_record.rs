@@ -107,3 +107,38 @@ impl LevelDraw {
         is_late && rows.len() >= searches && last.all(|row| f64::from(row.root_q.abs()) <= self.value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LevelDraw, PositionRow, SelfPlayResignation};
+
+    /// The rows of a game whose searches had these values, from ply 10.
+    fn rows(values: &[f32]) -> Vec<PositionRow> {
+        let row = |(ply, root_q): (u16, &f32)| PositionRow { ply, root_q: *root_q, ..PositionRow::default() };
+        (10..).zip(values).map(row).collect()
+    }
+
+    #[test]
+    fn a_side_resigns_by_its_own_searches_whatever_the_other_finds() {
+        let holds = |values: &[f32]| {
+            SelfPlayResignation { moves: 2, value: 0.5, played_through: 0.0 }.holds(&rows(values))
+        };
+        assert!(holds(&[-0.5, 0.0, -0.5]), "the bound counts, and the other side's values do not");
+        assert!(holds(&[0.9, -0.5, -0.5, -0.5]));
+        assert!(!holds(&[-0.5, -0.5]), "only one of its own moves was searched");
+        assert!(!holds(&[-0.5, 0.0, -0.375]) && !holds(&[-0.375, 0.0, -0.5]));
+        assert!(!holds(&[0.5, 0.0, 0.5]), "a side that wins does not resign");
+    }
+
+    #[test]
+    fn a_level_draw_needs_both_sides_and_its_first_ply() {
+        let holds =
+            |first_ply, values: &[f32]| LevelDraw { moves: 2, value: 0.25, first_ply }.holds(&rows(values));
+        let level = [0.25, -0.25, 0.0, 0.25];
+        // The last of four rows is ply 13, after which 14 plies are played.
+        assert!(holds(14, &level) && !holds(15, &level));
+        assert!(!holds(0, &level[1..]) && !holds(0, &[]), "too few searches");
+        assert!(holds(14, &[0.75, 0.25, -0.25, 0.0, 0.25]), "earlier searches do not count");
+        assert!(!holds(14, &[0.375, 0.0, 0.0, 0.0]) && !holds(14, &[0.0, 0.0, -0.375, 0.0]));
+    }
+}
