@@ -612,8 +612,7 @@ fn evaluators(
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
 }
 
-/// Whether dc0's own integer code evaluates the net.
-pub(super) fn is_nnue(net: &Checkpoint) -> bool {
+fn is_nnue(net: &Checkpoint) -> bool {
     net.spec.tower.kind == Tower::Nnue
 }
 

@@ -1,8 +1,7 @@
 //! Searching threads, each with its own copy of the net, which it keeps from search to search.
 //!
-//! For a residual net or a transformer on a CPU one thread searches, and the rows of its batches are divided among the threads: then the
-//! search does not depend on their number. On other devices every thread searches with batches of its own, so that the device works
-//! while threads gather and apply. So it does for an `nnue`, whose evaluations take no longer than the search itself.
+//! On a CPU one thread searches, and the rows of its batches are divided among the threads: then the search does not depend on their
+//! number. On other devices every thread searches with batches of its own, so that the device works while threads gather and apply.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,7 +12,7 @@ use dc0_core::network::torch::Device;
 use dc0_core::network::{Batch, Divided, Evaluations, Evaluator, EvaluatorError};
 
 use super::hash_cache::HashCache;
-use super::options::{Settings, SettingsError, is_nnue};
+use super::options::{Settings, SettingsError};
 
 /// Work for one thread.
 pub(super) type Task = Box<dyn FnOnce(&mut dyn Evaluator) -> Result<(), EvaluatorError> + Send>;
@@ -39,8 +38,10 @@ impl Pool {
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
         let failed = |cause: SettingsError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
         let (net, evaluators) = (Arc::clone(&settings.net), settings.evaluators().map_err(failed)?);
-        let divides = evaluators.first_device() == Device::Cpu && !is_nnue(&net);
-        let (searching, dividing) = if divides { (1, settings.threads) } else { (settings.threads, 1) };
+        let (searching, dividing) = match evaluators.first_device() {
+            Device::Cpu => (1, settings.threads),
+            _ => (settings.threads, 1),
+        };
         let cache = HashCache::new(settings.hash, searching);
         let rows = settings.search.leaf_batch.div_ceil(dividing) as usize;
         let (ready, answers) = channel();
