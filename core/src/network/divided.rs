@@ -267,7 +267,9 @@ impl Drop for Helper {
 
 #[cfg(test)]
 mod tests {
-    use super::Divided;
+    use super::{Divided, Helper, Part, SharedPart};
+    use std::sync::Arc;
+
     use crate::board::Game;
     use crate::encoding::Encoding;
     use crate::network::fake::{Hashed, Uniform};
@@ -286,6 +288,20 @@ mod tests {
             self.0.evaluate(batch, out)?;
             let failing = batch.keys.iter().position(|key| *key == self.1);
             failing.map_or(Ok(()), |row| Err(EvaluatorError::NotFinite { row }))
+        }
+    }
+
+    /// Panics in every thread but the one that made the batches.
+    struct Panicking(Uniform, std::thread::ThreadId);
+
+    impl Evaluator for Panicking {
+        fn encoding(&self) -> &Encoding {
+            self.0.encoding()
+        }
+
+        fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+            assert_eq!(std::thread::current().id(), self.1, "a planted panic");
+            self.0.evaluate(batch, out)
         }
     }
 
@@ -340,6 +356,36 @@ mod tests {
             divided.evaluate(&batch, &mut out).expect("good rows");
             assert_eq!(out.wdl.len(), 4);
         }
+    }
+
+    #[test]
+    fn parts_that_no_thread_begins_are_evaluated_by_the_caller() {
+        let absent = || Helper { shared: Arc::<SharedPart>::default(), thread: None };
+        let own = Box::new(Hashed::new(encoding(), 1));
+        let mut divided = Divided { own, own_part: Part::default(), helpers: vec![absent(), absent()] };
+        for rows in [7, 1, 16] {
+            let batch = batch_of(0..rows);
+            let (mut whole, mut out) = (Evaluations::default(), Evaluations::default());
+            Hashed::new(encoding(), 1).evaluate(&batch, &mut whole).expect("fakes do not fail");
+            divided.evaluate(&batch, &mut out).expect("fakes do not fail");
+            assert!(out.policy == whole.policy && out.wdl == whole.wdl, "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_panicked_is_an_error_of_this_batch_and_of_the_next() {
+        let caller = std::thread::current().id();
+        let mut divided =
+            Divided::new(2, move || Ok(Box::new(Panicking(Uniform::new(encoding()), caller)))).expect("made");
+        let mut out = Evaluations::default();
+        // The caller takes parts back that the thread has not begun, so the first batches may succeed.
+        let fails = |divided: &mut Divided, out: &mut Evaluations| {
+            divided.evaluate(&batch_of(0..16), out).err().map(|error| error.to_string())
+        };
+        let first =
+            (0..10_000).find_map(|_| fails(&mut divided, &mut out)).expect("the thread begins a part");
+        assert!(first.contains("a thread that evaluates has ended"), "{first}");
+        assert_eq!(fails(&mut divided, &mut out), Some(first));
     }
 
     #[test]

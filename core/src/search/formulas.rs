@@ -23,6 +23,11 @@ pub(super) fn mean_value(value_sum: f64, visits: u32, in_flight: u32, virtual_lo
     (value_sum - virtual_loss * f64::from(in_flight)) / f64::from(visits + in_flight)
 }
 
+/// Q of an edge with this mean, counting descents in flight as visits with value `mean - virtual_loss`.
+pub(super) fn lowered_mean(mean: f64, visits: u32, in_flight: u32, virtual_loss: f64) -> f64 {
+    mean - virtual_loss * f64::from(in_flight) / f64::from((visits + in_flight).max(1))
+}
+
 /// First-play urgency (FPU): the Q of an edge without a visit. `visited_prior` is the sum of the priors of visited edges.
 pub(super) fn fpu_value(params: &FpuParams, parent_value: f64, visited_prior: f64) -> f64 {
     match params.kind {
@@ -91,6 +96,9 @@ mod tests {
         assert_eq!(c_puct(1.25, 0.0, 100.0, 99), 1.25);
         // Three visits with a sum of 1.2 and one in flight as a loss: (1.2 − 1) / 4 = 0.05
         assert!((mean_value(1.2, 3, 1, 1.0) - 0.05).abs() < 1e-12);
+        // Three visits with the mean 0.4 and one in flight that is worth 0.4 − 0.8: 0.8 / 4
+        assert!((lowered_mean(0.4, 3, 1, 0.8) - 0.2).abs() < 1e-12);
+        assert_eq!((lowered_mean(0.5, 0, 0, 0.75), lowered_mean(0.5, 0, 2, 0.75)), (0.5, -0.25));
         let urgency = |kind, value| fpu_value(&FpuParams { kind, value }, 0.1, 0.25);
         // 0.1 − 0.3 · √0.25 = −0.05
         assert!((urgency(Fpu::Reduction, 0.3) + 0.05).abs() < 1e-12);

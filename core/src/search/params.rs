@@ -67,11 +67,12 @@ params! {
 }
 
 param_enum! {
-    /// Virtual loss: how a descent in flight keeps the next one off its path.
+    /// Virtual loss: how a descent in flight counts, which keeps the next one off its path.
     pub enum VirtualLossMode {
-        /// It counts as a visit with value `-virtual_loss` (Chaslot et al. 2008).
+        /// As a visit with value `-virtual_loss` (Chaslot et al. 2008).
         Loss = "loss",
-        /// It counts as a visit that leaves the mean value unchanged, as in Leela Chess Zero.
+        /// As a visit with the mean value of the move so far minus `virtual_loss`. With 0 the mean is unchanged, as in Leela Chess
+        /// Zero.
         Visit = "visit",
     }
 }
@@ -198,9 +199,9 @@ params! {
         /// most 1000; 1 ends a batch at the first.
         max_collisions: Option<u32> = None, in 1..=1000;
         /// Virtual loss: how a descent in flight counts.
-        virtual_loss_mode: VirtualLossMode = VirtualLossMode::Loss;
-        /// The size of the virtual loss, where `virtual_loss_mode` is `loss`.
-        virtual_loss: f64 = 1.0, in 0.0..=1.0;
+        virtual_loss_mode: VirtualLossMode = VirtualLossMode::Visit;
+        /// The size of the virtual loss. Larger keeps descents in flight farther apart.
+        virtual_loss: f64 = 0.5, in 0.0..=1.0;
         /// Whether the tree proves wins, draws and losses (MCTS-Solver, Winands et al. 2008): a proven win is played, a proven
         /// loss avoided, and neither is searched again.
         solver: bool = true;
@@ -235,10 +236,6 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
     if params.mate_in_one && !params.solver {
         let needs = "needs the solver; set solver to true or leave it out";
         problems.push(("mate_in_one", needs.to_owned()));
-    }
-    if params.virtual_loss_mode == VirtualLossMode::Visit && params.virtual_loss != 1.0 {
-        let message = "has no effect with virtual_loss_mode \"visit\"; leave it out, or set virtual_loss_mode to \"loss\"";
-        problems.push(("virtual_loss", message.to_owned()));
     }
     if params.moves_left.is_some() && params.tree_rule != TreeRule::Puct {
         let puct = "applies to PUCT only; leave it out, or set tree_rule to \"puct\"";

@@ -1,7 +1,7 @@
 //! Selection: which edge a descent takes from a node.
 
 use super::Search;
-use super::formulas::{c_puct, exploration, fpu_value, mean_value};
+use super::formulas::{c_puct, exploration, fpu_value, lowered_mean, mean_value};
 use super::improved::{NodeView, select_improved};
 use super::moves_left::Preference;
 use super::params::{FpuParams, TreeRule, VirtualLossMode};
@@ -121,12 +121,12 @@ impl Search {
 
     /// Q of a visited edge that is not proven, with virtual loss.
     pub(super) fn edge_value(&self, edge: &VisitedEdge, parent_value: f64) -> f64 {
-        let in_flight = u32::from(edge.in_flight);
+        let (in_flight, loss) = (u32::from(edge.in_flight), self.params.virtual_loss);
         match self.params.virtual_loss_mode {
-            VirtualLossMode::Loss => {
-                mean_value(edge.value_sum, edge.visits, in_flight, self.params.virtual_loss)
+            VirtualLossMode::Loss => mean_value(edge.value_sum, edge.visits, in_flight, loss),
+            VirtualLossMode::Visit => {
+                lowered_mean(edge.mean().unwrap_or(parent_value), edge.visits, in_flight, loss)
             }
-            VirtualLossMode::Visit => edge.mean().unwrap_or(parent_value),
         }
     }
 }

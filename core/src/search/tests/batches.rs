@@ -35,9 +35,24 @@ fn virtual_loss_matters_only_with_several_leaves_in_flight() {
     assert_ne!(visits_with(16, VirtualLossMode::Loss), visits_with(16, VirtualLossMode::Visit));
 }
 
-fn in_batches(leaves: u32, collisions: Option<u32>, mode: VirtualLossMode) -> SearchParams {
-    let base = simulations(400);
-    SearchParams { leaf_batch: leaves, max_collisions: collisions, virtual_loss_mode: mode, ..base }
+/// A mode of the virtual loss and its size.
+type Loss = (VirtualLossMode, f64);
+
+/// A descent in flight counts as lost.
+const LOST: Loss = (VirtualLossMode::Loss, 1.0);
+/// It leaves the mean unchanged.
+const UNCHANGED: Loss = (VirtualLossMode::Visit, 0.0);
+/// It lowers the mean a little, the default.
+const LOWERED: Loss = (VirtualLossMode::Visit, 0.5);
+
+fn in_batches(leaves: u32, collisions: Option<u32>, loss: Loss) -> SearchParams {
+    SearchParams {
+        leaf_batch: leaves,
+        max_collisions: collisions,
+        virtual_loss_mode: loss.0,
+        virtual_loss: loss.1,
+        ..simulations(400)
+    }
 }
 
 /// The sizes of the batches of a search, without the root's own evaluation.
@@ -59,16 +74,16 @@ fn batch_sizes(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator
 #[test]
 fn a_batch_of_a_narrow_tree_is_filled_past_its_collisions() {
     let narrow = from_fen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1");
-    for mode in [VirtualLossMode::Loss, VirtualLossMode::Visit] {
+    for loss in [LOST, UNCHANGED, LOWERED] {
         let mean = |collisions| {
             let mut evaluator = Hashed::new(encoding(), 2);
-            let sizes = batch_sizes(&narrow, &in_batches(16, collisions, mode), &mut evaluator);
+            let sizes = batch_sizes(&narrow, &in_batches(16, collisions, loss), &mut evaluator);
             assert!(sizes.iter().all(|size| *size <= 16), "{sizes:?}");
             sizes.iter().sum::<usize>() as f64 / sizes.len() as f64
         };
         let (first, all) = (mean(Some(1)), mean(None));
-        assert!(all > 10.0 && all >= first, "{mode:?}: {all} leaves, {first} up to the first collision");
-        assert!(mode == VirtualLossMode::Loss || first < 0.5 * all, "{first} leaves, {all}");
+        assert!(all > 10.0 && all >= first, "{loss:?}: {all} leaves, {first} up to the first collision");
+        assert!(loss != UNCHANGED || first < 0.5 * all, "{first} leaves, {all}");
     }
 }
 
@@ -77,7 +92,7 @@ fn collisions_leave_no_trace() {
     // Without several leaves in flight there are none.
     for game in bench::positions() {
         let with = |collisions| {
-            let params = in_batches(1, collisions, VirtualLossMode::Loss);
+            let params = in_batches(1, collisions, LOST);
             visits(&searched(&game, &params, &mut Hashed::new(encoding(), 3)))
         };
         assert_eq!(with(None), with(Some(1000)));
@@ -86,13 +101,46 @@ fn collisions_leave_no_trace() {
     for graph in [false, true] {
         for rule in [RootRule::Puct, RootRule::Gumbel] {
             let root = RootParams { rule, ..RootParams::default() };
-            let params = in_batches(16, Some(1000), VirtualLossMode::Visit);
+            let params = in_batches(16, Some(1000), UNCHANGED);
             let params = SearchParams { root, graph, ..params };
             for game in bench::positions() {
                 searched(&game, &params, &mut Hashed::new(encoding(), 4));
             }
         }
     }
+}
+
+/// The mean share of a batch's leaves that are neighbours: children of a node with another leaf in the batch.
+fn share_of_neighbours(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> f64 {
+    let mut search = new_search(game.clone(), params.clone());
+    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
+    let (mut neighbours, mut leaves) = (0, 0);
+    while !search.is_done() {
+        batch.clear();
+        search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
+        let pending = &search.pending;
+        let ends = pending.leaves.iter().filter(|leaf| leaf.path_end > 0);
+        let parents: Vec<_> = ends.map(|leaf| pending.paths[leaf.path_end - 1].0).collect();
+        let count = |parent: u32| parents.iter().filter(|other| **other == parent).count();
+        neighbours += parents.iter().filter(|parent| count(**parent) > 1).count();
+        leaves += parents.len();
+        evaluator.evaluate(&batch, &mut evaluations).expect("fakes do not fail");
+        search.apply(&batch, &evaluations, 0).expect("fakes have moves left");
+    }
+    f64::from(neighbours as u32) / f64::from(leaves as u32)
+}
+
+#[test]
+fn a_lowered_mean_sends_descents_past_the_neighbours_of_leaves_in_flight() {
+    let mean = |loss| {
+        let of = |game: &Game| {
+            share_of_neighbours(game, &in_batches(16, None, loss), &mut Material::new(encoding()))
+        };
+        let games = bench::positions();
+        games.iter().map(of).sum::<f64>() / games.len() as f64
+    };
+    let (unchanged, lowered) = (mean(UNCHANGED), mean(LOWERED));
+    assert!(lowered < 0.8 * unchanged, "{lowered} of the leaves, {unchanged} without a loss");
 }
 
 /// Half the sum of the differences between the visit shares of two searches: 0 for equal ones, 1 where they share no move.
@@ -106,26 +154,31 @@ fn distance(a: &Search, b: &Search) -> f64 {
 }
 
 #[test]
-fn a_batch_without_a_loss_visits_nearly_the_same_moves_as_one_leaf_at_a_time() {
+fn a_loss_relative_to_the_mean_visits_nearly_the_same_moves_as_one_leaf_at_a_time() {
     let games = bench::positions();
-    let mean = |mode| {
+    let mean = |loss| {
         let of = |game: &Game| {
             let search = |leaves| {
-                let params = in_batches(leaves, None, mode);
+                let params = in_batches(leaves, None, loss);
                 searched(game, &params, &mut Material::new(encoding()))
             };
             distance(&search(16), &search(1))
         };
         games.iter().map(of).sum::<f64>() / games.len() as f64
     };
-    // 0.03 and 0.14.
-    let (visit, loss) = (mean(VirtualLossMode::Visit), mean(VirtualLossMode::Loss));
-    assert!(visit < 0.05 && visit < 0.5 * loss, "{visit} of the visits go elsewhere, {loss} with a loss");
+    // 0.03, 0.05 and 0.14.
+    let lost = mean(LOST);
+    for share in [mean(UNCHANGED), mean(LOWERED)] {
+        assert!(
+            share < 0.06 && share < 0.5 * lost,
+            "{share} of the visits go elsewhere, {lost} if they lose"
+        );
+    }
 }
 
 #[test]
 fn batches_of_two_threads_are_filled_from_one_tree() {
-    let (mut evaluator, params) = (Hashed::new(encoding(), 5), in_batches(16, None, VirtualLossMode::Visit));
+    let (mut evaluator, params) = (Hashed::new(encoding(), 5), in_batches(16, None, LOWERED));
     let mut search = new_search(Game::initial(), params);
     search.set_budget(2000);
     let (mut batches, mut pending) =

@@ -4,7 +4,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams, VirtualLossMode};
+use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
 use super::{Settings, all, option_lines};
@@ -237,7 +237,6 @@ fn a_gumbel_root_needs_tree_reuse_off() {
         SearchParams {
             root,
             leaf_batch: 16,
-            virtual_loss_mode: VirtualLossMode::Visit,
             mate_in_one: true,
             policy_temperature: 1.5,
             fpu: FpuParams { value: -0.1, ..FpuParams::default() },

@@ -7,24 +7,24 @@ use std::collections::BTreeMap;
 
 use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
-use dc0_core::search::{FpuParams, SearchParams, VirtualLossMode};
+use dc0_core::search::{FpuParams, SearchParams};
 
 use super::declared::{Declared, Kind};
 use crate::score::ScoreParams;
 use crate::uci::time::TimeParams;
 
-/// Leaf batch of one thread: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
+/// Leaf batch of one thread: enough to keep one core busy, few enough to stop within milliseconds; on a clock no fewer are better
+/// (docs/methods/budgets.md, "Leaf batches").
 pub(super) const BATCH_SIZE: u32 = 16;
 
 /// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
-/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, with a virtual loss that costs a batch
-/// the least strength, and with what was measured for the net in the program (docs/methods/networks.md, "In a tree search").
+/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, and with what was measured for the
+/// net in the program (docs/methods/networks.md, "In a tree search").
 pub(super) fn search() -> SearchParams {
     SearchParams {
         leaf_batch: BATCH_SIZE,
-        virtual_loss_mode: VirtualLossMode::Visit,
         reuse_tree: true,
         mate_in_one: true,
         policy_temperature: 1.5,
