@@ -125,13 +125,23 @@ impl History {
         Ok(Self::of(lines.entries))
     }
 
-    /// Like [`read`](Self::read); a journal that is gone although steps are finished is an error.
+    /// Like [`read`](Self::read); a journal that is gone although steps are finished is an error, and so is one that lacks the entries
+    /// of several.
     pub(super) fn read_whole(folder: &Folder) -> Result<Self, RunError> {
-        let is_manifest = |name: &String| Path::new(name).extension().is_some_and(|kind| kind == "json");
-        if !folder.journal().exists() && names_if_there(&folder.steps())?.iter().any(is_manifest) {
+        // Listed first: a step has its manifest before its entry.
+        let mut manifests = names_if_there(&folder.steps())?;
+        manifests.retain(|name| Path::new(name).extension().is_some_and(|kind| kind == "json"));
+        if !folder.journal().exists() && !manifests.is_empty() {
             return Err(RunError::JournalLost { folder: folder.root().to_owned() });
         }
-        Self::read(folder)
+        let history = Self::read(folder)?;
+        let recorded = history.manifests();
+        let is_unrecorded = |name: &String| {
+            let step = name.trim_end_matches(".json").rsplit('-').next().unwrap_or_default();
+            recorded.digest(step).is_none() && folder.steps().join(name).exists()
+        };
+        manifests.retain(is_unrecorded);
+        entries_lost(folder, &manifests).map_or(Ok(history), Err)
     }
 
     /// The entries of a damaged journal that are as they were written.
@@ -164,6 +174,12 @@ impl History {
     pub fn entries(&self) -> &[JournalEntry] {
         &self.0
     }
+}
+
+/// The error of a journal without entries of these finished steps. A kill leaves one manifest without an entry.
+pub(super) fn entries_lost(folder: &Folder, manifests: &[String]) -> Option<RunError> {
+    let cause = || format!("it has no entry of the finished steps {}", manifests.join(", "));
+    (manifests.len() > 1).then(|| Remedy::Journal.damaged(&folder.journal(), cause()))
 }
 
 /// What a journal records about the manifests of finished steps.

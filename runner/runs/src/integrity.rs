@@ -12,7 +12,7 @@ use super::error::{Remedy, RunError};
 use super::files::names_if_there;
 use super::folder::Folder;
 use super::generations::Generations;
-use super::history::{History, RecordedManifests};
+use super::history::{History, RecordedManifests, entries_lost};
 use super::manifest::Manifest;
 use super::record::Record;
 use super::script_snapshot::stored_faults;
@@ -116,11 +116,12 @@ impl Integrity {
             .steps
             .iter()
             .filter(|(_, step)| recorded.digest(step.manifest.identity().short()).is_none())
-            .map(|(_, step)| step.path.display().to_string())
+            .filter_map(|(_, step)| Some(step.path.file_name()?.to_string_lossy().into_owned()))
             .collect();
-        if unrecorded.len() > 1 && folder.journal().exists() {
-            let cause = format!("it has no entry of the finished steps {}", unrecorded.join(", "));
-            self.add(&Remedy::Journal.damaged(&folder.journal(), cause));
+        if let Some(error) = entries_lost(folder, &unrecorded)
+            && folder.journal().exists()
+        {
+            self.add(&error);
         }
     }
 

@@ -567,6 +567,30 @@ fn a_manifest_without_an_entry_is_recorded_and_deleted_superseded_steps_are_not_
 }
 
 #[test]
+fn a_journal_without_entries_of_several_finished_steps_is_an_error_until_the_run_goes_on() {
+    let parent = tempfile::tempdir().expect("folder");
+    two_steps(parent.path());
+    let journal = view(parent.path()).folder().journal();
+    let text = fs::read_to_string(&journal).expect("reads");
+    // Whole lines are gone, more than a kill takes.
+    let end = text.find('\n').expect("a line") + 1;
+    fs::write(&journal, &text[..end]).expect("writes");
+    let run = view(parent.path());
+    for error in [
+        run.steps().expect_err("entries are lost"),
+        run.history().expect_err("entries are lost"),
+        Salvage::of_whole(run.folder()).expect_err("entries are lost"),
+    ] {
+        let error = error.to_string();
+        assert!(error.contains("it has no entry of the finished steps 0000-train-"), "{error}");
+    }
+    let salvage = Salvage::of_run(run.folder());
+    assert_eq!((salvage.steps.len(), salvage.faults.len()), (2, 1), "{:?}", salvage.faults);
+    drop(open(parent.path()));
+    assert_eq!(run.steps().expect("they are recorded").len(), 2);
+}
+
+#[test]
 fn a_damaged_journal_is_an_error_and_deleting_it_heals_the_run() {
     let parent = tempfile::tempdir().expect("folder");
     two_steps(parent.path());
