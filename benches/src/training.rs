@@ -104,7 +104,7 @@ fn pack(
     params: &TrainParams,
     samples: &Samples,
 ) -> Result<f64, Box<dyn Error>> {
-    let mut loader = Loader::new(samples, spec, params, SEED, TorchOptions::default().device);
+    let mut loader = Loader::new(samples, spec, params, SEED, TorchOptions::default().device)?;
     // The first batch shuffles the samples.
     loader.batch(0)?;
     let start = now();

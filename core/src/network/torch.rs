@@ -15,12 +15,13 @@ mod transfer;
 use dc0_libtorch::LoadError;
 pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use forward_pass::{ForwardPass, LayerOutput, forward_pass};
+pub use input::Expansion;
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use matrix_product::MatrixProduct;
 pub use model::{BatchNorm, Heads, Net, NetInput, Pieces};
 pub use tch::Device;
 use thiserror::Error;
-pub use transfer::{download, upload};
+pub use transfer::{download, send, upload};
 
 pub use super::Precision;
 use super::TensorProblems;

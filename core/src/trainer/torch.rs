@@ -3,6 +3,7 @@
 mod average;
 mod batch;
 mod error;
+mod flat;
 mod job;
 mod loader;
 mod loss;

@@ -3,7 +3,8 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::inference::{Inference, policy_offset};
-use super::input::{Input, send};
+use super::input::Input;
+use super::transfer::send;
 use super::{TorchError, runtime};
 use crate::encoding::Encoding;
 use crate::network::graph::Graph;
@@ -138,7 +139,8 @@ impl TorchEvaluator {
             let legal = &batch.legal[batch.legal_range(row)];
             self.offsets.extend(legal.iter().map(|index| policy_offset(row, *index)));
         }
-        let offsets = send(&self.offsets, self.options.device)?.f_to_kind(Kind::Int64)?;
+        let offsets =
+            send(&Tensor::f_from_slice(&self.offsets)?, self.options.device)?.f_to_kind(Kind::Int64)?;
         policy.f_take(&offsets)?.f_to_kind(Kind::Float)
     }
 

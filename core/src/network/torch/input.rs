@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use tch::{Device, Kind, TchError, Tensor};
 
+use super::transfer::send;
 use crate::encoding::{Encoding, PlaneKind};
 use crate::network::Batch;
 
@@ -16,12 +17,12 @@ pub(super) struct Input {
     packed: Vec<i64>,
     /// The scalars to send to a device.
     scalars: Vec<f32>,
-    tables: DeviceTables,
+    expansion: Expansion,
 }
 
-/// Constants for the expansion on a device.
+/// Expands the bits and scalars of positions on a device, with the constants that this takes.
 #[derive(Debug)]
-struct DeviceTables {
+pub struct Expansion {
     /// 0..64 as `[1, 64, 1]`.
     squares: Tensor,
     /// `[P]`: the index of each plane among all binary planes followed by all scalar planes.
@@ -31,12 +32,9 @@ struct DeviceTables {
 impl Input {
     pub(super) fn new(encoding: &Encoding, device: Device) -> Result<Self, TchError> {
         let planes: Vec<PlaneKind> = encoding.planes().iter().map(|plane| plane.kind()).collect();
-        let tables = DeviceTables {
-            squares: Tensor::f_arange(64, (Kind::Int64, device))?.f_reshape([1, 64, 1])?,
-            order: Tensor::f_from_slice(&stored_order(&planes))?.f_to_device(device)?,
-        };
+        let expansion = Expansion::new(encoding, device)?;
         let (floats, halves, packed, scalars) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { planes, floats, halves, packed, scalars, tables })
+        Ok(Self { planes, floats, halves, packed, scalars, expansion })
     }
 
     /// `[R, 64, P]` on the CPU, written directly in the layout and dtype of the net; rows after the batch's are 0.
@@ -79,26 +77,38 @@ impl Input {
         self.packed.resize(rows * binary, 0);
         self.scalars.clone_from(&batch.scalars);
         self.scalars.resize(rows * scalars, 0.0);
-        let packed = send(&self.packed, device)?.f_reshape([rows as i64, 1, -1])?;
-        let bits = packed.f_bitwise_right_shift(&self.tables.squares)?.f_bitwise_and(1)?.f_to_kind(kind)?;
-        if scalars == 0 {
-            return bits.f_index_select(2, &self.tables.order);
-        }
-        let values = send(&self.scalars, device)?.f_to_kind(kind)?;
-        let values = values.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
-        Tensor::f_cat(&[bits, values], 2)?.f_index_select(2, &self.tables.order)
+        let packed = send(&Tensor::f_from_slice(&self.packed)?, device)?;
+        let scalars = send(&Tensor::f_from_slice(&self.scalars)?, device)?;
+        self.expansion.run(&packed, &scalars, rows, kind)
     }
 }
 
-/// Copies values to a device. For CUDA they go through page-locked memory, so that the call returns at once and the copy is
-/// queued behind the work of other lanes.
-pub(super) fn send<T: tch::kind::Element>(values: &[T], device: Device) -> Result<Tensor, TchError> {
-    let on_cpu = Tensor::f_from_slice(values)?;
-    let kind = on_cpu.kind();
-    if device.is_cuda() {
-        on_cpu.f_pin_memory(device)?.f_to_device_(device, kind, true, false)
-    } else {
-        on_cpu.f_to_device_(device, kind, false, false)
+impl Expansion {
+    /// For positions of an encoding.
+    pub fn new(encoding: &Encoding, device: Device) -> Result<Self, TchError> {
+        let planes: Vec<PlaneKind> = encoding.planes().iter().map(|plane| plane.kind()).collect();
+        Ok(Self {
+            squares: Tensor::f_arange(64, (Kind::Int64, device))?.f_reshape([1, 64, 1])?,
+            order: Tensor::f_from_slice(&stored_order(&planes))?.f_to_device(device)?,
+        })
+    }
+
+    /// `[rows, 64, P]` in a dtype, from the binary planes of all rows as 64-bit integers and their scalars as 32-bit floats.
+    pub fn run(
+        &self,
+        packed: &Tensor,
+        scalars: &Tensor,
+        rows: usize,
+        kind: Kind,
+    ) -> Result<Tensor, TchError> {
+        let packed = packed.f_reshape([rows as i64, 1, -1])?;
+        let bits = packed.f_bitwise_right_shift(&self.squares)?.f_bitwise_and(1)?.f_to_kind(kind)?;
+        if scalars.numel() == 0 {
+            return bits.f_index_select(2, &self.order);
+        }
+        let scalars = scalars.f_to_kind(kind)?;
+        let scalars = scalars.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
+        Tensor::f_cat(&[bits, scalars], 2)?.f_index_select(2, &self.order)
     }
 }
 

@@ -4,6 +4,16 @@ use tch::{Device, TchError, Tensor};
 
 use crate::network::WeightTensor;
 
+/// Copies a tensor from the CPU's memory to a device. For CUDA it goes through page-locked memory, so that the call returns at once and
+/// the copy is queued behind the device's other work.
+pub fn send(tensor: &Tensor, device: Device) -> Result<Tensor, TchError> {
+    if device.is_cuda() {
+        tensor.f_internal_pin_memory(device)?.f_to_device_(device, tensor.kind(), true, false)
+    } else {
+        tensor.f_to_device(device)
+    }
+}
+
 /// Copies plain numbers to a device, keeping their shape.
 pub fn upload(tensor: &WeightTensor, device: Device) -> Result<Tensor, TchError> {
     let shape: Vec<i64> = tensor.shape.iter().map(|axis| *axis as i64).collect();

@@ -3,11 +3,11 @@
 use tch::kind::Element;
 use tch::{Device, Kind, TchError, Tensor};
 
-use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex};
+use crate::encoding::{Encoding, Orientation, PlaneKind, PolicyIndex, mirrored};
 use crate::network::graph::{mirrored_move_sources, move_sources, seen_from_the_other_side};
 use crate::network::king_buckets::{is_on_the_right, king_squares};
 use crate::network::threats::threats;
-use crate::network::torch::{NetInput, Pieces};
+use crate::network::torch::{Expansion, NetInput, Pieces, send};
 use crate::network::{NetworkSpec, NnueInputs, Tower};
 use crate::trainer::samples::{Reply, Sample};
 
@@ -66,6 +66,8 @@ pub(super) struct BatchSetup<'a> {
     pub(super) nnue: Option<&'a NnueSetup>,
     /// Whether the net predicts the opponent's next move.
     pub(super) has_reply_head: bool,
+    /// What expands planes on a device; on the CPU they are written as they are read.
+    pub(super) expansion: Option<&'a Expansion>,
     /// Where the batches go.
     pub(super) device: Device,
 }
@@ -137,7 +139,10 @@ impl BatchSetup<'_> {
 
     fn input(self, batch: &[Row<'_>]) -> Result<NetInput, TchError> {
         Ok(match self.nnue {
-            None => NetInput::Planes(planes(batch, self.encoding)?.f_to_device(self.device)?),
+            None => NetInput::Planes(match self.expansion {
+                None => send(&planes(batch, self.encoding)?, self.device)?,
+                Some(expansion) => expanded(batch, expansion, self.device)?,
+            }),
             Some(nnue) => NetInput::Pieces(pieces(batch, nnue, self.device)?),
         })
     }
@@ -199,7 +204,7 @@ impl TrainingBatch {
             |sample: Sample<'_>| [1, 0, -1].map(|result| f32::from(u8::from(sample.result == Some(result))));
         let result: Vec<f32> = samples().flat_map(is_result).collect();
         let material: Vec<f32> = samples().map(|sample| f32::from(sample.material)).collect();
-        let send = |tensor: Tensor| tensor.f_to_device(setup.device);
+        let send = |tensor: Tensor| send(&tensor, setup.device);
         Ok(Self {
             input: setup.input(batch)?,
             legal: send(policy.tensor(&policy.legal)?)?,
@@ -246,6 +251,20 @@ fn planes(batch: &[Row<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
     Tensor::f_from_slice(&values)?.f_reshape(shape)?.f_permute([0, 3, 1, 2])
 }
 
+/// As [`planes`], but expanded on the device, to which bits are sent instead of floats.
+fn expanded(batch: &[Row<'_>], expansion: &Expansion, device: Device) -> Result<Tensor, TchError> {
+    let seen = |row: &Row<'_>, bits: u64| if row.is_mirrored { mirrored(bits) } else { bits };
+    let packed: Vec<i64> = batch
+        .iter()
+        .flat_map(|row| row.sample.binary.iter().map(|&bits| seen(row, bits).cast_signed()))
+        .collect();
+    let scalars: Vec<f32> = batch.iter().flat_map(|row| row.sample.scalars).copied().collect();
+    let [packed, scalars] = [Tensor::f_from_slice(&packed)?, Tensor::f_from_slice(&scalars)?];
+    let (packed, scalars) = (send(&packed, device)?, send(&scalars, device)?);
+    let planes = expansion.run(&packed, &scalars, batch.len(), Kind::Float)?;
+    planes.f_reshape([batch.len() as i64, 8, 8, -1])?.f_permute([0, 3, 1, 2])
+}
+
 /// The pieces of positions: 32 at most in each, of the 12 planes that every encoding of an nnue begins with.
 fn pieces(batch: &[Row<'_>], nnue: &NnueSetup, device: Device) -> Result<Pieces, TchError> {
     let size = 32 * batch.len();
@@ -280,7 +299,7 @@ fn pieces(batch: &[Row<'_>], nnue: &NnueSetup, device: Device) -> Result<Pieces,
     starts[batch.len()..].iter_mut().for_each(|start| *start += count);
     own.append(&mut other);
     own_kings.append(&mut other_kings);
-    let send = |numbers: &[i64]| Tensor::f_from_slice(numbers)?.f_to_device(device);
+    let send = |numbers: &[i64]| send(&Tensor::f_from_slice(numbers)?, device);
     let kings = nnue.has_buckets.then(|| send(&own_kings)).transpose()?;
     Ok(Pieces { squares: send(&own)?, starts: send(&starts)?, kings, kind: Kind::Float })
 }

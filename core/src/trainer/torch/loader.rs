@@ -4,6 +4,7 @@ use tch::{Device, TchError};
 
 use super::batch::{BatchSetup, NnueSetup, Row, TrainingBatch};
 use crate::network::NetworkSpec;
+use crate::network::torch::Expansion;
 use crate::rng::Seed;
 use crate::trainer::samples::Samples;
 use crate::trainer::{Drawn, Sampler, TrainParams};
@@ -15,6 +16,7 @@ pub struct Loader<'a> {
     sampler: Sampler,
     nnue: Option<NnueSetup>,
     has_reply_head: bool,
+    expansion: Option<Expansion>,
     device: Device,
 }
 
@@ -26,20 +28,27 @@ impl<'a> Loader<'a> {
         params: &TrainParams,
         seed: Seed,
         device: Device,
-    ) -> Self {
+    ) -> Result<Self, TchError> {
         let has_reply_head = spec.auxiliary_heads.as_ref().is_some_and(|heads| heads.reply);
-        Self {
+        let expansion = (device != Device::Cpu).then(|| Expansion::new(samples.encoding(), device));
+        Ok(Self {
             samples,
             sampler: Sampler::new(seed, samples.training_count(), params.batch, params.mirror),
             nnue: NnueSetup::new(spec),
             has_reply_head,
+            expansion: expansion.transpose()?,
             device,
-        }
+        })
     }
 
     fn setup(&self) -> BatchSetup<'_> {
-        let (encoding, nnue) = (self.samples.encoding(), self.nnue.as_ref());
-        BatchSetup { encoding, nnue, has_reply_head: self.has_reply_head, device: self.device }
+        BatchSetup {
+            encoding: self.samples.encoding(),
+            nnue: self.nnue.as_ref(),
+            has_reply_head: self.has_reply_head,
+            expansion: self.expansion.as_ref(),
+            device: self.device,
+        }
     }
 
     /// The batch of an update, counted from 0.

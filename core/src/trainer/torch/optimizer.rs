@@ -1,19 +1,23 @@
-//! SGD with momentum, `AdamW` and Muon, over named tensors, so that their state can be stored.
+//! SGD with momentum, `AdamW` and Muon, over flat tensors, whose state can be stored by the names of the tensors in them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use tch::{Device, TchError, Tensor};
 
+use super::flat::FlatTensor;
 use crate::network::Weights;
-use crate::network::torch::{download, upload};
 use crate::trainer::{OptimizerKind, OptimizerParams};
+
+/// The names of all running means.
+const MEANS: [&str; 3] = ["momentum", "first", "second"];
 
 /// An optimiser with its state.
 #[derive(Debug)]
 pub(super) struct Optimizer {
     params: OptimizerParams,
-    /// `momentum.NAME`, or `first.NAME` and `second.NAME`, for every trained tensor seen so far.
-    state: BTreeMap<String, Tensor>,
+    /// The running means of every flat tensor seen so far, by their names and the tensor's number.
+    state: BTreeMap<(&'static str, usize), Tensor>,
     /// Updates since the state was empty.
     updates: u64,
 }
@@ -29,20 +33,39 @@ impl Optimizer {
         self.updates
     }
 
-    /// The state as plain numbers.
-    pub(super) fn to_weights(&self) -> Result<Weights, TchError> {
-        self.state.iter().map(|(name, tensor)| Ok((name.clone(), download(tensor)?))).collect()
+    /// The state as plain numbers: `momentum.NAME`, or `first.NAME` and `second.NAME`, for every tensor seen so far.
+    pub(super) fn to_weights<'a>(
+        &self,
+        tensors: impl Iterator<Item = &'a FlatTensor>,
+    ) -> Result<Weights, TchError> {
+        let mut weights = Weights::new();
+        for (number, flat) in tensors.enumerate() {
+            for mean in MEANS {
+                let Some(numbers) = self.state.get(&(mean, number)) else { continue };
+                let named = flat.download(numbers)?.into_iter();
+                weights.extend(named.map(|(name, tensor)| (format!("{mean}.{name}"), tensor)));
+            }
+        }
+        Ok(weights)
     }
 
     /// Resumes from a stored state.
-    pub(super) fn from_weights(
+    pub(super) fn from_weights<'a>(
         params: &OptimizerParams,
-        state: &Weights,
+        stored: &Weights,
         updates: u64,
+        tensors: impl Iterator<Item = &'a FlatTensor>,
         device: Device,
     ) -> Result<Self, TchError> {
-        let uploaded = state.iter().map(|(name, tensor)| Ok((name.clone(), upload(tensor, device)?)));
-        let state = uploaded.collect::<Result<_, TchError>>()?;
+        let mut state = BTreeMap::new();
+        for (number, flat) in tensors.enumerate() {
+            for mean in MEANS {
+                let find = |name: &str| stored.get(&format!("{mean}.{name}"));
+                if flat.parts.iter().any(|part| find(&part.name).is_some()) {
+                    state.insert((mean, number), flat.upload(find, device)?);
+                }
+            }
+        }
         Ok(Self { params: params.clone(), state, updates })
     }
 
@@ -51,82 +74,122 @@ impl Optimizer {
         self.updates += 1;
     }
 
-    /// Updates one tensor in place, without recording gradients.
-    pub(super) fn apply(&mut self, name: &str, weight: &mut Tensor, gradient: &Tensor, rate: f64) {
+    /// Updates a flat tensor in place, without recording gradients; `number` is its own among all.
+    pub(super) fn apply(
+        &mut self,
+        number: usize,
+        flat: &mut FlatTensor,
+        gradient: &Tensor,
+        rate: f64,
+    ) -> Result<(), TchError> {
         // Biases and batch norm have one axis and are not decayed: shrinking them would not regularise the net.
-        let is_matrix = weight.dim() >= 2;
-        let decay = if is_matrix { self.params.weight_decay } else { 0.0 };
+        let decay = if flat.is_matrices() { self.params.weight_decay } else { 0.0 };
         match self.params.kind {
-            OptimizerKind::Sgd => self.sgd(name, weight, gradient, decay, rate),
-            OptimizerKind::Muon if is_matrix => self.muon(name, weight, gradient, decay, rate),
-            OptimizerKind::Muon | OptimizerKind::AdamW => self.adamw(name, weight, gradient, decay, rate),
+            OptimizerKind::Sgd => self.sgd(number, &mut flat.numbers, gradient, decay, rate),
+            OptimizerKind::Muon if flat.is_matrices() => self.muon(number, flat, gradient, decay, rate),
+            OptimizerKind::Muon | OptimizerKind::AdamW => {
+                self.adamw(number, &mut flat.numbers, gradient, decay, rate)
+            }
         }
     }
 
-    fn slot(&mut self, kind: &str, name: &str, like: &Tensor) -> Tensor {
-        let slot = self.state.entry(format!("{kind}.{name}")).or_insert_with(|| like.zeros_like());
-        slot.shallow_clone()
+    /// A running mean, which begins with zeros.
+    fn mean(&mut self, mean: &'static str, number: usize, like: &Tensor) -> Result<Tensor, TchError> {
+        Ok(match self.state.entry((mean, number)) {
+            Entry::Occupied(entry) => entry.get().shallow_clone(),
+            Entry::Vacant(entry) => entry.insert(like.f_detach()?.f_zeros_like()?).shallow_clone(),
+        })
     }
 
     /// Sutskever et al. 2013 in PyTorch's form, with g the gradient plus λw:
     /// `v ← μv + g`, then `w ← w − ηv`, or `w ← w − η(g + μv)` with Nesterov's look-ahead.
-    fn sgd(&mut self, name: &str, weight: &mut Tensor, gradient: &Tensor, decay: f64, rate: f64) {
+    fn sgd(
+        &mut self,
+        number: usize,
+        weight: &mut Tensor,
+        gradient: &Tensor,
+        decay: f64,
+        rate: f64,
+    ) -> Result<(), TchError> {
         let OptimizerParams { momentum, nesterov, .. } = self.params;
-        let mut velocity = self.slot("momentum", name, weight);
-        let gradient = if decay > 0.0 { gradient + &*weight * decay } else { gradient.shallow_clone() };
-        let _ = velocity.g_mul_scalar_(momentum).g_add_(&gradient);
-        let change = if nesterov { (gradient + &velocity * momentum) * rate } else { &velocity * rate };
-        let _ = weight.g_sub_(&change);
+        let mut velocity = self.mean("momentum", number, weight)?;
+        let gradient = if decay > 0.0 {
+            gradient.f_add(&weight.f_mul_scalar(decay)?)?
+        } else {
+            gradient.shallow_clone()
+        };
+        let _ = velocity.f_mul_scalar_(momentum)?.f_add_(&gradient)?;
+        let step = if nesterov { gradient.f_add(&velocity.f_mul_scalar(momentum)?)? } else { velocity };
+        weight.f_sub_(&step.f_mul_scalar(rate)?).map(drop)
     }
 
     /// Loshchilov & Hutter 2019, algorithm 2, with λ scaled by the learning rate as in PyTorch:
     /// `w ← w − ηλw`, `m ← β₁m + (1 − β₁)g`, `v ← β₂v + (1 − β₂)g²`, `w ← w − η (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)`.
-    fn adamw(&mut self, name: &str, weight: &mut Tensor, gradient: &Tensor, decay: f64, rate: f64) {
+    fn adamw(
+        &mut self,
+        number: usize,
+        weight: &mut Tensor,
+        gradient: &Tensor,
+        decay: f64,
+        rate: f64,
+    ) -> Result<(), TchError> {
         let OptimizerParams { beta1, beta2, epsilon, .. } = self.params;
-        let (mut first, mut second) = (self.slot("first", name, weight), self.slot("second", name, weight));
+        let mut first = self.mean("first", number, weight)?;
+        let mut second = self.mean("second", number, weight)?;
         if decay > 0.0 {
-            let _ = weight.g_mul_scalar_(1.0 - rate * decay);
+            let _ = weight.f_mul_scalar_(1.0 - rate * decay)?;
         }
-        let _ = first.lerp_(gradient, 1.0 - beta1);
-        let _ = second.lerp_(&(gradient * gradient), 1.0 - beta2);
+        let _ = first.f_lerp_(gradient, 1.0 - beta1)?;
+        let _ = second.f_lerp_(&gradient.f_mul(gradient)?, 1.0 - beta2)?;
         let (bias1, bias2) = (bias_correction(beta1, self.updates), bias_correction(beta2, self.updates));
-        let divisor = (second.sqrt() / bias2.sqrt()).g_add_scalar_(epsilon);
-        let _ = weight.g_sub_(&((first / divisor) * (rate / bias1)));
+        let divisor = second.f_sqrt()?.f_div_scalar(bias2.sqrt())?.f_add_scalar(epsilon)?;
+        weight.f_sub_(&first.f_div(&divisor)?.f_mul_scalar(rate / bias1)?).map(drop)
     }
 
     /// Jordan et al. 2024 with Nesterov's look-ahead: `v ← μv + g`, then `w ← w − η (λw + 0.2 √max(rows, columns) · O)`, where `O` is
     /// `g + μv` made orthogonal. The factor is that of Liu et al. 2025, equation 4: it gives steps the mean size of `AdamW`'s.
-    fn muon(&mut self, name: &str, weight: &mut Tensor, gradient: &Tensor, decay: f64, rate: f64) {
+    fn muon(
+        &mut self,
+        number: usize,
+        flat: &mut FlatTensor,
+        gradient: &Tensor,
+        decay: f64,
+        rate: f64,
+    ) -> Result<(), TchError> {
         let momentum = self.params.momentum;
-        let mut velocity = self.slot("momentum", name, weight);
-        let _ = velocity.g_mul_scalar_(momentum).g_add_(gradient);
-        let ahead = gradient + &velocity * momentum;
-        let matrix = ahead.reshape([weight.size()[0], -1]);
-        let larger = matrix.size().into_iter().max().unwrap_or(1);
-        let change = orthogonalized(&matrix).reshape(weight.size()) * (0.2 * (larger as f64).sqrt());
+        let mut velocity = self.mean("momentum", number, &flat.numbers)?;
+        let _ = velocity.f_mul_scalar_(momentum)?.f_add_(gradient)?;
+        let ahead = gradient.f_add(&velocity.f_mul_scalar(momentum)?)?;
         if decay > 0.0 {
-            let _ = weight.g_mul_scalar_(1.0 - rate * decay);
+            let _ = flat.numbers.f_mul_scalar_(1.0 - rate * decay)?;
         }
-        let _ = weight.g_sub_(&(change * rate));
+        for part in &flat.parts {
+            let mut weight = part.view(&flat.numbers)?;
+            let matrix = part.view(&ahead)?.f_reshape([weight.size()[0], -1])?;
+            let larger = matrix.size().into_iter().max().unwrap_or(1);
+            let step = orthogonalized(&matrix)?.f_reshape(weight.size())?;
+            let _ = weight.f_sub_(&step.f_mul_scalar(0.2 * (larger as f64).sqrt())?.f_mul_scalar(rate)?)?;
+        }
+        Ok(())
     }
 }
 
 /// A matrix with the singular vectors of this one and singular values near 1, by five Newton-Schulz steps of degree 5 with the
 /// coefficients of Jordan et al. 2024.
-pub(super) fn orthogonalized(matrix: &Tensor) -> Tensor {
+pub(super) fn orthogonalized(matrix: &Tensor) -> Result<Tensor, TchError> {
     const COEFFICIENTS: [f64; 3] = [3.4445, -4.7750, 2.0315];
     const STEPS: u32 = 5;
     let is_tall = matrix.size()[0] > matrix.size()[1];
-    let mut x = if is_tall { matrix.tr() } else { matrix.shallow_clone() };
+    let mut x = if is_tall { matrix.f_tr()? } else { matrix.shallow_clone() };
     // The singular values must lie in [0, 1].
-    x = &x / (x.norm() + 1e-7);
+    x = x.f_div(&x.f_norm()?.f_add_scalar(1e-7)?)?;
     let [a, b, c] = COEFFICIENTS;
     for _ in 0..STEPS {
-        let square = x.matmul(&x.tr());
-        let polynomial = &square * b + square.matmul(&square) * c;
-        x = &x * a + polynomial.matmul(&x);
+        let square = x.f_matmul(&x.f_tr()?)?;
+        let polynomial = square.f_mul_scalar(b)?.f_add(&square.f_matmul(&square)?.f_mul_scalar(c)?)?;
+        x = x.f_mul_scalar(a)?.f_add(&polynomial.f_matmul(&x)?)?;
     }
-    if is_tall { x.tr() } else { x }
+    if is_tall { x.f_tr() } else { Ok(x) }
 }
 
 /// The bias correction 1 − βᵗ of a running mean after `t` updates (Kingma & Ba 2015, section 3).

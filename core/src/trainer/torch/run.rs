@@ -3,6 +3,7 @@
 use super::average::Average;
 use super::batch::TrainingBatch;
 use super::error::TrainError;
+use super::flat::FlatNet;
 use super::job::{TrainJob, Trained, check, identity, update_threads};
 use super::loader::Loader;
 use super::loss::{Sums, Totals};
@@ -12,7 +13,7 @@ use super::state::{AverageState, OptimizerState, State};
 use super::update::{Learner, Measured, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
-use crate::network::torch::{BatchNorm, Net, TorchError, runtime};
+use crate::network::torch::{BatchNorm, TorchError, runtime};
 use crate::trainer::{AverageKind, OptimizerStart};
 
 /// Trains a net, from the stored state if there is one.
@@ -84,11 +85,13 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn new(job: TrainJob<'a>, identity: String, begin: Begin) -> Result<Self, TrainError> {
-        let loaded = |weights: &Weights| Net::from_weights(&job.start.spec, weights, job.device);
+        let load = |weights: &Weights| FlatNet::new(&job.start.spec, weights, job.device);
+        let net = load(&begin.net)?;
         let optimizer = match begin.optimizer {
             None => Optimizer::new(&job.params.optimizer),
-            Some(state) => {
-                Optimizer::from_weights(&job.params.optimizer, &state.tensors, state.updates, job.device)?
+            Some(OptimizerState { updates, tensors, .. }) => {
+                let params = &job.params.optimizer;
+                Optimizer::from_weights(params, &tensors, updates, net.trained(), job.device)?
             }
         };
         let average = match &job.params.average {
@@ -98,16 +101,16 @@ impl<'a> TrainingLoop<'a> {
                     || (job.start.weights.clone(), 0),
                     |average| (average.weights, average.steps),
                 );
-                Some(Average::new(params, &loaded(&weights)?, steps)?)
+                Some(Average::new(params, load(&weights)?, steps))
             }
         };
-        let learner = Learner::new(loaded(&begin.net)?, optimizer, job.params);
-        let loader = Loader::new(job.samples, &job.start.spec, job.params, job.seed, job.device);
+        let learner = Learner { net, optimizer, params: job.params };
+        let loader = Loader::new(job.samples, &job.start.spec, job.params, job.seed, job.device)?;
         Ok(Self { job, identity, learner, loader, average, done: 0, report: Report::default() })
     }
 
     /// The net that the training makes: the average, if there is one.
-    fn result(&self) -> &Net {
+    fn result(&self) -> &FlatNet {
         self.average.as_ref().map_or(&self.learner.net, Average::net)
     }
 
@@ -153,7 +156,7 @@ impl<'a> TrainingLoop<'a> {
         }
         self.done += 1;
         if let Some(average) = &mut self.average {
-            average.update(&self.learner.net.tensors, self.done);
+            average.update(&self.learner.net, self.done)?;
         }
         self.report.meter.add(&totals, loss, gradient_norm);
         let params = self.job.params;
@@ -224,7 +227,7 @@ impl<'a> TrainingLoop<'a> {
             optimizer: OptimizerState {
                 kind: self.job.params.optimizer.kind,
                 updates: optimizer.updates(),
-                tensors: optimizer.to_weights()?,
+                tensors: optimizer.to_weights(self.learner.net.trained())?,
             },
             average,
             report: self.report.clone(),

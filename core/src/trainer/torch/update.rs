@@ -1,25 +1,21 @@
 //! One update: forward, backward, clip, step.
 
-use std::collections::BTreeSet;
-
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
+use super::flat::FlatNet;
 use super::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
 use super::optimizer::Optimizer;
-use crate::network::graph::{Graph, Op};
-use crate::network::torch::{BatchNorm, Heads, Net, NetInput};
-use crate::network::{TensorRole, TensorSpec, layout};
+use crate::network::torch::{BatchNorm, Heads, NetInput};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
 
 /// A net in training, with its optimiser.
 #[derive(Debug)]
 pub(super) struct Learner<'a> {
-    pub(super) net: Net,
+    pub(super) net: FlatNet,
+    /// It may come from a stored state.
     pub(super) optimizer: Optimizer,
-    params: &'a TrainParams,
-    /// Names of the trained tensors, in order.
-    trained: Vec<String>,
+    pub(super) params: &'a TrainParams,
 }
 
 /// What a net says of a batch.
@@ -62,24 +58,15 @@ fn read<const N: usize>(numbers: &Tensor) -> Result<[f64; N], TchError> {
     Ok(values.map(f64::from))
 }
 
-impl<'a> Learner<'a> {
-    /// Prepares a net for training; `optimizer` may come from a stored state.
-    pub(super) fn new(mut net: Net, optimizer: Optimizer, params: &'a TrainParams) -> Self {
-        let trained: Vec<String> =
-            layout(&net.spec).into_iter().filter(TensorSpec::is_trained).map(|tensor| tensor.name).collect();
-        for name in &trained {
-            let tensor = net.tensors.get_mut(name).expect("a net has the tensors of its layout");
-            *tensor = tensor.detach().set_requires_grad(true);
-        }
-        Self { net, optimizer, params, trained }
-    }
-
-    /// Runs a net in the chosen precision; the outputs are 32-bit floats.
-    fn forward(&self, net: &Net, input: &NetInput, mode: BatchNorm) -> Result<Heads, TchError> {
+impl Learner<'_> {
+    /// Runs a net in the chosen precision; the outputs are 32-bit floats. Gradients flow to the net's 32-bit weights, and batch norm
+    /// updates its running statistics.
+    fn forward(&self, net: &FlatNet, input: &NetInput, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
-            TrainPrecision::Auto | TrainPrecision::Float32 => net.forward(input, mode),
+            TrainPrecision::Auto | TrainPrecision::Float32 => net.unfolded(Kind::Float)?.forward(input, mode),
             TrainPrecision::BFloat16 => {
-                let heads = to_bfloat16(net)?.forward(&input.to_kind(Kind::BFloat16)?, mode)?;
+                let input = input.to_kind(Kind::BFloat16)?;
+                let heads = net.unfolded(Kind::BFloat16)?.forward(&input, mode)?;
                 let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);
                 Ok(Heads {
                     policy: float(heads.policy)?,
@@ -99,18 +86,17 @@ impl<'a> Learner<'a> {
         };
         let sums = LossSums::new(&self.forward(&self.net, &batch.input, mode)?, batch, self.params)?;
         let total = sums.total(batch, self.params, update)?;
-        let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
+        let inputs: Vec<&Tensor> = self.net.trained().map(|flat| &flat.numbers).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
         let _guard = tch::no_grad_guard();
         let norm = norm(&gradients)?;
         if let Some(max_norm) = self.params.clip_norm {
-            clip(&mut gradients, &norm, max_norm);
+            clip(&mut gradients, &norm, max_norm)?;
         }
         let rate = self.params.learning_rate.at(update);
         self.optimizer.begin_update();
-        for (name, gradient) in self.trained.iter().zip(&gradients) {
-            let weight = self.net.tensors.get_mut(name).expect("a net has the tensors of its layout");
-            self.optimizer.apply(name, weight, gradient, rate);
+        for (number, (flat, gradient)) in self.net.trained_mut().zip(&gradients).enumerate() {
+            self.optimizer.apply(number, flat, gradient, rate)?;
         }
         Ok(Pending { numbers: sums.stacked(Some(norm))? })
     }
@@ -118,7 +104,7 @@ impl<'a> Learner<'a> {
     /// Measures a net on a batch, with batch norm's running statistics or with those of the batch.
     pub(super) fn measure(
         &self,
-        net: &Net,
+        net: &FlatNet,
         batch: &TrainingBatch,
         mode: BatchNorm,
     ) -> Result<Measured, TchError> {
@@ -132,37 +118,20 @@ impl<'a> Learner<'a> {
     /// L2 norm of all trained weights.
     pub(super) fn weight_norm(&self) -> Result<f64, TchError> {
         let _guard = tch::no_grad_guard();
-        let weights: Vec<Tensor> =
-            self.trained.iter().map(|name| self.net.tensors[name].shallow_clone()).collect();
+        let weights: Vec<Tensor> = self.net.trained().map(|flat| flat.numbers.shallow_clone()).collect();
         let [norm] = read(&norm(&weights)?.f_reshape([1])?)?;
         Ok(norm)
     }
 }
 
-/// The net with its convolutions and dense layers cast to bf16, but for an nnue's first layers, which add up thirty numbers. Gradients
-/// flow to the 32-bit weights, and batch norm updates the same running statistics.
-fn to_bfloat16(net: &Net) -> Result<Net, TchError> {
-    let norms = layout(&net.spec).into_iter().filter(|tensor| tensor.role.is_batch_norm());
-    let layers = Graph::of_training(&net.spec).layers;
-    let first = layers.iter().filter(|layer| matches!(layer.op, Op::Accumulate { .. }));
-    let sums =
-        first.flat_map(|layer| [TensorRole::Weight, TensorRole::Bias].map(|role| layer.tensor_name(role)));
-    let kept: BTreeSet<String> = norms.map(|tensor| tensor.name).chain(sums).collect();
-    net.with_tensors(|name, tensor| {
-        if kept.contains(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
-    })
-}
-
 /// L2 norm of all gradients together; a scalar on the device.
 fn norm(gradients: &[Tensor]) -> Result<Tensor, TchError> {
-    let norms: Vec<Tensor> = gradients.iter().map(Tensor::norm).collect();
-    Ok(Tensor::f_stack(&norms, 0)?.norm())
+    let norms = gradients.iter().map(Tensor::f_norm).collect::<Result<Vec<_>, _>>()?;
+    Tensor::f_stack(&norms, 0)?.f_norm()
 }
 
 /// Scales gradients down to `max_norm` if their norm exceeds it (Pascanu et al. 2013, algorithm 1).
-fn clip(gradients: &mut [Tensor], norm: &Tensor, max_norm: f64) {
-    let scale = (norm.reciprocal() * max_norm).clamp_max(1.0);
-    for gradient in gradients {
-        let _ = gradient.g_mul_(&scale);
-    }
+fn clip(gradients: &mut [Tensor], norm: &Tensor, max_norm: f64) -> Result<(), TchError> {
+    let scale = norm.f_reciprocal()?.f_mul_scalar(max_norm)?.f_clamp_max(1.0)?;
+    gradients.iter_mut().try_for_each(|gradient| gradient.f_mul_(&scale).map(drop))
 }

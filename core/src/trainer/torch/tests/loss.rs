@@ -21,7 +21,13 @@ fn batch(samples: &Samples) -> TrainingBatch {
 }
 
 fn batch_of(rows: &[Row<'_>]) -> TrainingBatch {
-    let setup = BatchSetup { encoding: &encoding(), nnue: None, has_reply_head: true, device: Device::Cpu };
+    let setup = BatchSetup {
+        encoding: &encoding(),
+        nnue: None,
+        has_reply_head: true,
+        expansion: None,
+        device: Device::Cpu,
+    };
     TrainingBatch::new(rows, setup).expect("a batch")
 }
 

@@ -9,7 +9,7 @@ use super::training::{run, tiny_net};
 use super::{SEED, all_trained, encoding, random_games, rows_from, samples};
 use crate::board::image::{image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position};
-use crate::network::torch::{NetInput, TorchEvaluator, TorchOptions};
+use crate::network::torch::{Expansion, NetInput, TorchEvaluator, TorchOptions};
 use crate::network::{Batch, Evaluations, Evaluator};
 use crate::params::Schedule;
 use crate::rng::Purpose;
@@ -68,12 +68,17 @@ fn images(games: &[GameRow], positions: &[PositionRow]) -> (Vec<GameRow>, Vec<Po
 }
 
 fn batch(samples: &Samples, is_mirrored: bool) -> TrainingBatch {
+    batch_expanded_by(None, samples, is_mirrored)
+}
+
+fn batch_expanded_by(expansion: Option<&Expansion>, samples: &Samples, is_mirrored: bool) -> TrainingBatch {
     let row = |index| match samples.training_row(index) {
         sample if is_mirrored => Row::mirrored(sample, &encoding()),
         sample => Row::played(sample),
     };
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    let setup = BatchSetup { encoding: &encoding(), nnue: None, has_reply_head: true, device: Device::Cpu };
+    let (encoding, device) = (&encoding(), Device::Cpu);
+    let setup = BatchSetup { encoding, nnue: None, has_reply_head: true, expansion, device };
     TrainingBatch::new(&rows, setup).expect("a batch")
 }
 
@@ -99,6 +104,20 @@ fn replies(batch: &TrainingBatch, row: i64) -> BTreeMap<i64, u64> {
     let (indices, shares) = (numbers(&batch.replies.get(row)), numbers(&batch.reply_shares.get(row)));
     let moves = indices.iter().zip(&shares).filter(|(_, share)| **share > 0.0);
     moves.map(|(index, share)| (*index as i64, share.to_bits())).collect()
+}
+
+#[test]
+fn planes_expanded_on_a_device_are_those_written_here() {
+    let (games, positions) = games(6, 40);
+    let samples = samples(&games, &positions, &all_trained());
+    let expansion = Expansion::new(&encoding(), Device::Cpu).expect("makes constants");
+    for is_mirrored in [false, true] {
+        let found = batch_expanded_by(Some(&expansion), &samples, is_mirrored);
+        let expected = batch(&samples, is_mirrored);
+        assert_eq!(planes(&found).size(), planes(&expected).size());
+        assert_eq!(planes(&found).stride(), planes(&expected).stride());
+        assert_eq!(numbers(planes(&found)), numbers(planes(&expected)));
+    }
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn batch_of(samples: &Samples, nnue: Option<&NnueSetup>, is_mirrored: fn(usize) 
         sample => Row::played(sample),
     };
     let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    let setup = BatchSetup { encoding: &encoding, nnue, has_reply_head: true, device: Device::Cpu };
+    let setup =
+        BatchSetup { encoding: &encoding, nnue, has_reply_head: true, expansion: None, device: Device::Cpu };
     TrainingBatch::new(&rows, setup).expect("a batch")
 }
 

@@ -3,6 +3,7 @@
 use tch::nn::OptimizerConfig;
 use tch::{Device, Kind, Tensor, nn};
 
+use crate::trainer::torch::flat::FlatTensor;
 use crate::trainer::torch::optimizer::{Optimizer, orthogonalized};
 use crate::trainer::{OptimizerKind, OptimizerParams};
 
@@ -27,14 +28,21 @@ fn weights_of_shape(
     shape: &[i64],
 ) -> Vec<f64> {
     let mut optimizer = Optimizer::new(params);
-    let mut weight = Tensor::ones(shape, (Kind::Float, Device::Cpu));
+    let mut flat = FlatTensor::of_one(&Tensor::ones(shape, (Kind::Float, Device::Cpu)));
+    let _guard = tch::no_grad_guard();
     let mut step = |gradient: &f32| {
-        let gradient = Tensor::full(shape, f64::from(*gradient), (Kind::Float, Device::Cpu));
+        let all = flat.numbers.zeros_like();
+        let _ = flat.parts[0].view(&all).expect("a part").fill_(f64::from(*gradient));
         optimizer.begin_update();
-        optimizer.apply("w", &mut weight, &gradient, learning_rate);
-        weight.double_value(&[])
+        optimizer.apply(0, &mut flat, &all, learning_rate).expect("updates");
+        weight(&flat).double_value(&[])
     };
     gradients.iter().map(&mut step).collect()
+}
+
+/// The tensor of a flat one that has no other.
+fn weight(flat: &FlatTensor) -> Tensor {
+    flat.parts[0].view(&flat.numbers).expect("a part")
 }
 
 fn close(found: &[f64], expected: &[f64]) {
@@ -82,17 +90,18 @@ fn agree(params: &OptimizerParams, learning_rate: f64, theirs: impl OptimizerCon
     let store = nn::VarStore::new(Device::Cpu);
     let their_weight = store.root().var_copy("w", &start);
     let mut their_optimizer = theirs.build(&store, learning_rate).expect("builds");
-    let (mut optimizer, mut weight) = (Optimizer::new(params), start.copy().set_requires_grad(true));
+    let (mut optimizer, mut flat) = (Optimizer::new(params), FlatTensor::of_one(&start));
     for number in 1..=20 {
         their_optimizer.backward_step(&loss(&their_weight));
-        let gradient = Tensor::run_backward(&[loss(&weight)], &[&weight], false, false).remove(0);
+        let gradient =
+            Tensor::run_backward(&[loss(&weight(&flat))], &[&flat.numbers], false, false).remove(0);
         let _guard = tch::no_grad_guard();
         optimizer.begin_update();
-        optimizer.apply("w", &mut weight, &gradient, learning_rate);
-        let difference = (&weight - &their_weight).abs().max().double_value(&[]);
+        optimizer.apply(0, &mut flat, &gradient, learning_rate).expect("updates");
+        let difference = (weight(&flat) - &their_weight).abs().max().double_value(&[]);
         assert!(difference < 2e-6, "step {number}: weights differ by {difference}");
     }
-    let moved = (&weight - &start).abs().max().double_value(&[]);
+    let moved = (weight(&flat) - &start).abs().max().double_value(&[]);
     assert!(moved > 0.01, "the weights moved by {moved} only");
 }
 
@@ -115,7 +124,7 @@ fn muon_steps_along_the_singular_vectors_of_the_gradient() {
     for shape in [[3, 7], [7, 3], [6, 6]] {
         let numbers: Vec<f32> = (0..shape[0] * shape[1]).map(|n| ((n * n) as f32 * 1.7).sin()).collect();
         let gradient = Tensor::from_slice(&numbers).reshape(shape);
-        let found = orthogonalized(&gradient);
+        let found = orthogonalized(&gradient).expect("a matrix");
         let (left, _, right) = gradient.svd(true, true);
         // The coefficients bring singular values between about 0.7 and 1.2 and keep the vectors.
         let sizes = left.tr().matmul(&found).matmul(&right);
@@ -138,10 +147,12 @@ fn muon_steps_have_the_size_of_adamws() {
                 weight_decay: 0.0,
                 ..OptimizerParams::default()
             };
-            let (mut optimizer, mut weight) = (Optimizer::new(&params), gradient.zeros_like());
+            let (mut optimizer, mut flat) =
+                (Optimizer::new(&params), FlatTensor::of_one(&gradient.zeros_like()));
+            let _guard = tch::no_grad_guard();
             optimizer.begin_update();
-            optimizer.apply("w", &mut weight, &gradient, 0.01);
-            let size = weight.square().mean(Kind::Float).sqrt().double_value(&[]) / 0.01;
+            optimizer.apply(0, &mut flat, &gradient.reshape([-1]), 0.01).expect("updates");
+            let size = weight(&flat).square().mean(Kind::Float).sqrt().double_value(&[]) / 0.01;
             assert!((0.12..0.28).contains(&size), "{shape:?} {scale}: {size}");
         }
     }
