@@ -25,6 +25,7 @@ use dc0_core::search::bench::signature;
 use dc0_core::search::reference::Reference;
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 use dc0_core::selfplay::SelfPlayError;
+use dc0_core::trainer::TrainError;
 use thiserror::Error;
 
 pub(crate) use args::BenchArgs;
@@ -63,6 +64,9 @@ pub(super) enum BenchError {
     /// Self-play failed.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
+    /// A training failed.
+    #[error(transparent)]
+    Training(#[from] TrainError),
     /// The net of a measurement cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] NetError),

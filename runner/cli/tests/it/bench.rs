@@ -79,7 +79,7 @@ fn out_of_range_arguments_are_bad_input() {
     }
 }
 
-const DEVICE: [&str; 10] = [
+const DEVICE: [&str; 11] = [
     "bench",
     "device",
     "--device=cpu",
@@ -90,6 +90,7 @@ const DEVICE: [&str; 10] = [
     "--seconds=0",
     "--plies=2",
     "--simulations=3",
+    "--training-batch=4",
 ];
 
 #[test]
@@ -100,11 +101,17 @@ fn a_device_is_checked_before_it_is_measured() {
     assert!(lines[0].starts_with("ok  dc0-2x32 in f32: differs by at most 0.00"), "{}", ended.stdout);
     assert!(lines[1].starts_with("ok  dc0-2x32 in bf16: "), "{}", ended.stdout);
     let rows = lines.iter().filter(|line| line.starts_with("dc0-2x32 ")).count();
-    assert_eq!(rows, 2 * 3, "two batches and self-play for each precision\n{}", ended.stdout);
+    assert_eq!(rows, 2 * 4, "two batches, self-play and a training for each precision\n{}", ended.stdout);
     assert_eq!(ended.stdout.matches("of the raw rate").count(), 2);
+    for (line, precision) in [(2, "f32"), (3, "bf16")] {
+        let start = format!("ok  training of dc0-2x32 in {precision}: losses differ by at most ");
+        assert!(lines[line].starts_with(&start), "{}", ended.stdout);
+        let rate = format!("dc0-2x32            {precision:<9}      4  ");
+        assert_eq!(lines.iter().filter(|line| line.starts_with(&rate)).count(), 1, "{}", ended.stdout);
+    }
     // 20 boards of bits, 2 scalars and 20 legal moves in the first of the positions; half of the batch has more.
-    let bytes: f64 = lines[5].split_whitespace().nth(4).and_then(|word| word.parse().ok()).expect("bytes");
-    assert!((8.0 * 20.0 + 4.0 * 2.0 + 4.0 * 5.0..400.0).contains(&bytes), "{}", lines[5]);
+    let bytes: f64 = lines[7].split_whitespace().nth(4).and_then(|word| word.parse().ok()).expect("bytes");
+    assert!((8.0 * 20.0 + 4.0 * 2.0 + 4.0 * 5.0..400.0).contains(&bytes), "{}", lines[7]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) enum BenchPart {
     Calibrate,
     /// Measure the alpha-beta search, and print its signature.
     Alphabeta(BenchAlphaBetaArgs),
-    /// Check a device's answers, then measure evaluations and self-play on it.
+    /// Check a device's answers and trainings, then measure evaluations, self-play and trainings on it.
     Device(BenchDeviceArgs),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct BenchDeviceArgs {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,256,1024,4096",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub batch: Vec<u32>,
-    /// Threads that evaluate or play [default: the number of cores on a CPU, 2 on a device].
+    /// Threads that evaluate or play [default: the number of cores; at most 8 on a device].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub lanes: Option<u32>,
     /// Pad batches to a multiple of this.
@@ -87,6 +87,10 @@ pub(crate) struct BenchDeviceArgs {
     /// Simulations for each move of those games.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub simulations: u32,
+    /// Batch sizes of trainings, in samples; 0 for no trainings.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "256,1024,4096",
+        value_parser = clap::value_parser!(u32).range(0..=65_536))]
+    pub training_batch: Vec<u32>,
 }
 
 fn precision(name: &str) -> Result<Precision, String> {

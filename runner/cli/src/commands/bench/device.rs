@@ -1,7 +1,8 @@
-//! `dc0-run bench device`: checks a device's answers, and measures how fast they come.
+//! `dc0-run bench device`: checks a device's answers and trainings, and measures how fast they are.
 
 mod check;
 mod rates;
+mod training;
 
 use std::time::Duration;
 
@@ -11,10 +12,12 @@ use dc0_core::network::torch::runtime::parse_device;
 use dc0_core::network::torch::{Device, MatrixProduct, Precision, TorchError, TorchOptions};
 use dc0_core::network::{Batch, NetworkSpec, Weights, initial_weights, preset, presets};
 use dc0_core::rng::{Purpose, Seed};
+use dc0_core::trainer::TrainPrecision;
 
+use self::training::Training;
 use super::BenchError;
 use super::args::BenchDeviceArgs;
-use dc0_backend::cores;
+use dc0_backend::{device_name, lanes_on};
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 
@@ -28,16 +31,20 @@ pub(super) struct Net {
 /// Checks and measures, and prints the tables.
 pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), BenchError> {
     let device = parse_device(&args.device)?;
-    let lanes = args.lanes.unwrap_or_else(|| if device == Device::Cpu { cores() } else { 2 });
+    let lanes = args.lanes.unwrap_or_else(|| lanes_on(&[device_name(device)]));
     let nets = args.nets.iter().map(|name| net(name)).collect::<Result<Vec<_>, _>>()?;
     let options = |precision: Precision| {
         let (precision, pad_to) = (precision.resolved(device), args.pad_to);
         TorchOptions { device, precision, threads: 1, pad_to }
     };
+    let trainings = trainings(args, device, &nets)?;
     for precision in &args.precision {
         for net in &nets {
             console.result(&check::against_cpu(net, options(*precision))?);
         }
+    }
+    for training in &trainings {
+        console.result(&training.check()?);
     }
     for precision in &args.precision {
         let options = options(*precision);
@@ -51,7 +58,38 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
             of_net(args, net, options, lanes, peak, console)?;
         }
     }
+    if !trainings.is_empty() {
+        console.result("\nnet                 precision  batch  samples/s  updates/s");
+    }
+    for training in &trainings {
+        for &batch in &args.training_batch {
+            let updates = training.rate(batch, Duration::from_secs(args.seconds))?;
+            let (net, precision) = (&training.net.name, training.precision.name());
+            let samples = updates * f64::from(batch);
+            console.result(&format!("{net:<18}  {precision:<9}  {batch:>5}  {samples:>9.0}  {updates:>9.1}"));
+        }
+    }
     Ok(())
+}
+
+/// The trainings to check and measure: each net in each precision that nets can be trained in.
+fn trainings<'a>(
+    args: &BenchDeviceArgs,
+    device: Device,
+    nets: &'a [Net],
+) -> Result<Vec<Training<'a>>, BenchError> {
+    if args.training_batch.contains(&0) {
+        return Ok(Vec::new());
+    }
+    let mut precisions: Vec<TrainPrecision> = Vec::new();
+    for given in &args.precision {
+        let precision = training::precision(given.resolved(device));
+        if !precisions.contains(&precision) {
+            precisions.push(precision);
+        }
+    }
+    let each = precisions.iter().flat_map(|precision| nets.iter().map(|net| (net, *precision)));
+    each.map(|(net, precision)| Training::new(net, precision, device)).collect()
 }
 
 /// Prints a row for each batch size, and one for self-play at the fastest.
