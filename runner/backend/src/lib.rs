@@ -286,7 +286,7 @@ pub fn devices(given: &str) -> Result<Vec<String>, BackendError> {
 }
 
 /// A device's name on the command line.
-fn device_name(device: Device) -> String {
+pub fn device_name(device: Device) -> String {
     match device {
         Device::Cpu => "cpu".to_owned(),
         Device::Cuda(number) => format!("cuda:{number}"),
@@ -295,10 +295,15 @@ fn device_name(device: Device) -> String {
     }
 }
 
-/// The number of lanes for devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
-/// queue. On a CPU each core has one.
+/// Lanes that keep a device busy, if there are cores for them: while one waits for its batch, the others search. See the table of lanes
+/// in `docs/performance.md`.
+const LANES_PER_DEVICE: u32 = 8;
+
+/// The number of lanes for devices with these names. On a CPU each core has one. On other devices a core can serve two at least, of which
+/// one waits.
 pub fn lanes_on(devices: &[String]) -> u32 {
-    if devices == ["cpu"] { cores() } else { 2 * devices.len() as u32 }
+    let count = devices.len() as u32;
+    if devices == ["cpu"] { cores() } else { (LANES_PER_DEVICE * count).min(cores()).max(2 * count) }
 }
 
 /// The processor cores that this process may use.

@@ -54,7 +54,7 @@ pub struct WorkerArgs {
     /// Where nets run: auto, cpu, cuda:0, several with commas, cuda:all.
     #[arg(long, default_value = "auto")]
     device: String,
-    /// Shards at a time [default: the number of cores, 2 for each GPU].
+    /// Shards at a time [default: the number of cores, at most 8 for each GPU].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     lanes: Option<u32>,
     /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].

@@ -13,7 +13,7 @@ pub struct AnalysisArgs {
     /// Rows of each evaluation: positions in a full batch. A batch that is not full costs as much time, so that answers do not depend on what is searched at the same time.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub batch_size: u32,
-    /// Threads that search, each with a copy of the net and its own batches [default: one for each core, or two for each GPU].
+    /// Threads that search, each with a copy of the net and its own batches [default: one for each core, and at most eight for each GPU].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub lanes: Option<u32>,
     /// Size of the cache of evaluations in MiB; 0 for none.
