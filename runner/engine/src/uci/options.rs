@@ -27,7 +27,7 @@ use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
-use tuned::{BATCH_SIZE, Kept};
+use tuned::Kept;
 
 /// The option that chooses what searches.
 const SEARCH_MODE: &str = "SearchMode";
@@ -273,6 +273,8 @@ pub struct Settings {
     pub(super) temperature: f64,
     pub(super) seed: u64,
     pub(super) threads: u32,
+    /// The leaf batch asked for; 0 for the device's default.
+    batch_size: u32,
     /// Size of the evaluation cache in MiB.
     pub(super) hash: u32,
     /// Lines that are reported (`MultiPV`).
@@ -308,7 +310,7 @@ fn all() -> Vec<Declared> {
         ("Threads", spin(1, 1, MAX.0)),
         ("Hash", spin(HASH.into(), 0, 65_536)),
         (CLEAR_HASH, Kind::Button),
-        ("BatchSize", spin(BATCH_SIZE.into(), 1, MAX.1)),
+        ("BatchSize", spin(0, 0, MAX.1)),
         ("Backend", combo("auto", &["auto", "torch", "onnx"])),
         ("Device", Kind::Text("auto".to_owned())),
         ("MultiPV", spin(1, 1, 218)),
@@ -349,7 +351,7 @@ impl Settings {
         let (backend, device) = (Backend::Auto, "auto".to_owned());
         let net = shipped()?.net;
         let evaluators = evaluators(backend, &device, &net, onnxruntime.as_deref())?;
-        Ok(Self {
+        let mut settings = Self {
             mode: SearchMode::Dc0,
             net_fit: ScoreFit::of_net(&net)?,
             net,
@@ -365,6 +367,7 @@ impl Settings {
             temperature: 0.0,
             seed: 1,
             threads: 1,
+            batch_size: 0,
             hash: HASH,
             lines: 1,
             overhead: 50,
@@ -376,7 +379,17 @@ impl Settings {
             backend,
             device,
             onnxruntime,
-        })
+        };
+        settings.fit_batch();
+        Ok(settings)
+    }
+
+    /// Takes the leaf batch that was asked for, or the default of the device that evaluates.
+    fn fit_batch(&mut self) {
+        self.search.leaf_batch = match self.batch_size {
+            0 => tuned::batch_size(self.evaluators.first_device()),
+            asked => asked,
+        };
     }
 
     /// Sets an option; case does not matter in its name. On an error nothing changes.
@@ -390,6 +403,7 @@ impl Settings {
         let checked = option.checked(value).ok_or_else(|| option.refuse(option.expected(), value))?;
         let mut changed = self.clone();
         changed.apply(option, &checked)?;
+        changed.fit_batch();
         if option.is_default(&checked) {
             changed.changed.remove(&option.name);
         } else {
@@ -496,7 +510,7 @@ impl Settings {
             TEMPERATURE => self.temperature = option.number(value, (0.0, 100.0))?,
             "DC0Seed" => self.seed = number() as u64,
             "Threads" => self.threads = number() as u32,
-            "BatchSize" => self.search.leaf_batch = number() as u32,
+            "BatchSize" => self.batch_size = number() as u32,
             "Backend" if value == self.backend.name() => {}
             "Backend" => {
                 let backend = Backend::from_name(value).unwrap_or(self.backend);
@@ -589,7 +603,10 @@ impl Settings {
     /// The same settings on the CPU with libtorch, which runs every net.
     pub(super) fn on_cpu(&self) -> Result<Self, SettingsError> {
         let evaluators = evaluators(Backend::Torch, "cpu", &self.net, None)?;
-        Ok(Self { evaluators, backend: Backend::Torch, device: "cpu".to_owned(), ..self.clone() })
+        let device = "cpu".to_owned();
+        let mut settings = Self { evaluators, backend: Backend::Torch, device, ..self.clone() };
+        settings.fit_batch();
+        Ok(settings)
     }
 }
 

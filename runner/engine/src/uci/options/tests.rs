@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::Device;
 use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
@@ -223,6 +224,19 @@ fn bad_values_are_rejected_with_the_range() {
     assert!(refused(settings, "Device", "toaster").contains("toaster"));
     assert!(refused(settings, "SyzygyPath", "/nowhere/at/all").contains("/nowhere/at/all"));
     assert_eq!(refused(settings, "Treads", "2"), "there is no option \"Treads\"; did you mean \"Threads\"?");
+}
+
+#[test]
+fn the_leaf_batch_is_the_devices_unless_one_is_asked_for() {
+    let mut settings = settings();
+    assert_eq!(settings.search.leaf_batch, 16);
+    settings.set("BatchSize", "40").expect("a size");
+    assert_eq!(settings.search.leaf_batch, 40);
+    settings.set("Device", "cpu").expect("a device");
+    assert_eq!(settings.search.leaf_batch, 40);
+    settings.set("BatchSize", "0").expect("the default");
+    assert_eq!(settings.search.leaf_batch, 16);
+    assert_eq!(super::tuned::batch_size(Device::Cuda(1)), 256);
 }
 
 #[test]
