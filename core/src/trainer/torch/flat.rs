@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 #[cfg(test)]
 use crate::network::Init;
@@ -191,7 +191,7 @@ impl FlatNet {
 
     /// The net to run, whose gradients come to [`FlatNet::trained`] and whose running statistics are those of this one; in mixed
     /// precision with its convolutions and dense layers in `kind`, but for an nnue's first layers, which add up thirty numbers.
-    pub(super) fn unfolded(&self, kind: tch::Kind) -> Result<Net, TchError> {
+    pub(super) fn unfolded(&self, kind: Kind) -> Result<Net, TchError> {
         let mut tensors = BTreeMap::new();
         for flat in self.trained() {
             if flat.kind.is_cast {
