@@ -388,7 +388,7 @@ impl Settings {
     fn fit_batch(&mut self) {
         self.search.leaf_batch = match self.batch_size {
             0 => tuned::batch_size(self.evaluators.first_device()),
-            asked => asked,
+            requested => requested,
         };
     }
 

@@ -227,7 +227,7 @@ fn bad_values_are_rejected_with_the_range() {
 }
 
 #[test]
-fn the_leaf_batch_is_the_devices_unless_one_is_asked_for() {
+fn the_leaf_batch_is_the_devices_unless_one_is_requested() {
     let mut settings = settings();
     assert_eq!(settings.search.leaf_batch, 16);
     settings.set("BatchSize", "40").expect("a size");
