@@ -20,5 +20,5 @@ pub use chart::{
 pub use figure::figure;
 pub use sheet::sheet;
 pub(crate) use table::percent;
-pub use table::{escape, short};
+pub use table::{escape, short, with_noun};
 pub use theme::{Ink, Theme};

@@ -27,9 +27,9 @@ impl Rows {
 
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(self.columns().into_iter().map(|(name, _)| name))?;
+        writer.write_record(self.columns().into_iter().map(|(name, _)| name)).map_err(system_error)?;
         for row in 0..self.len() {
-            writer.write_record(self.row(row).iter().map(csv_cell))?;
+            writer.write_record(self.row(row).iter().map(csv_cell)).map_err(system_error)?;
         }
         writer.flush()
     }
@@ -49,6 +49,14 @@ impl Rows {
         let mut frame = self.frame.clone();
         let writer = ParquetWriter::new(out).with_compression(ParquetCompression::Zstd(None));
         writer.finish(&mut frame).map(drop).map_err(|cause| io::Error::other(cause.to_string()))
+    }
+}
+
+/// What the system says, whose kind `csv` does not keep.
+fn system_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(cause) => cause,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

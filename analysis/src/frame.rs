@@ -64,8 +64,12 @@ impl Frame {
         }
         let with = if defined.is_empty() { String::new() } else { format!("WITH {} ", defined.join(", ")) };
         // The files of this moment are part of the view: a later query may find more.
-        let select = format!("{with}SELECT * FROM ({})", statement.text);
-        Self::new(session, &select, sources, Arc::new(files))
+        let select = |text: &str| format!("{with}SELECT * FROM ({text})");
+        let frame = Self::new(session, &select(&statement.text), sources, Arc::new(files))?;
+        let Some(text) = statement.without_ties(frame.columns.len(), session.connection()?)? else {
+            return Ok(frame);
+        };
+        Self::new(session, &select(&text), frame.sources, frame.files)
     }
 
     fn new(

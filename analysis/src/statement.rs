@@ -15,6 +15,7 @@ pub(crate) struct Statement {
     pub(crate) text: String,
     /// The tables that it names.
     pub(crate) tables: Vec<Named>,
+    tree: Value,
 }
 
 impl Statement {
@@ -24,11 +25,38 @@ impl Statement {
         let mut tree = tree(statement, connection)?;
         let mut names = Names::default();
         names.collect(&tree);
-        sort(&mut tree["statements"][0]["node"]);
-        let text =
-            connection.text(&format!("SELECT json_deserialize_sql({}::JSON)", text(&tree.to_string())))?;
-        Ok(Self { text, tables: names.read() })
+        sort(outermost(&mut tree));
+        Ok(Self { text: sql(&tree, connection)?, tables: names.read(), tree })
     }
+
+    /// Its text with rows that its own ORDER BY leaves equal sorted by all of its columns; `None` if it has no such order.
+    pub(crate) fn without_ties(
+        &self,
+        columns: usize,
+        connection: &Connection,
+    ) -> Result<Option<String>, AnalysisError> {
+        let mut tree = self.tree.clone();
+        let modifiers = outermost(&mut tree)["modifiers"].as_array_mut().into_iter().flatten();
+        let mut orders = modifiers.filter_map(|modifier| modifier["orders"].as_array_mut());
+        let Some(orders) = orders.next() else { return Ok(None) };
+        // ORDER BY ALL leaves no ties.
+        if orders.iter().any(|order| order["expression"]["class"] == "STAR") {
+            return Ok(None);
+        }
+        orders.extend((1..=columns).map(|column| order_by(&position(column))));
+        sql(&tree, connection).map(Some)
+    }
+}
+
+/// The outermost SELECT of a syntax tree.
+fn outermost(tree: &mut Value) -> &mut Value {
+    &mut tree["statements"][0]["node"]
+}
+
+/// The text of a syntax tree.
+fn sql(tree: &Value, connection: &Connection) -> Result<String, AnalysisError> {
+    let json = text(&tree.to_string());
+    Ok(connection.text(&format!("SELECT json_deserialize_sql({json}::JSON)"))?)
 }
 
 /// Names of tables in a syntax tree.
@@ -128,17 +156,26 @@ fn sort(node: &mut Value) {
     let distinct = index_of("DISTINCT_MODIFIER");
     if index_of("ORDER_MODIFIER").is_none() && (is_grouped || is_set || distinct.is_some()) {
         // Before LIMIT, which takes the first of the sorted rows.
-        modifiers.insert(distinct.map_or(0, |distinct| distinct + 1), order_by_all());
+        let all = json!({ "type": "ORDER_MODIFIER", "orders": [order_by(&all_columns())] });
+        modifiers.insert(distinct.map_or(0, |distinct| distinct + 1), all);
     }
 }
 
-fn order_by_all() -> Value {
-    let star = json!({
+fn order_by(expression: &Value) -> Value {
+    json!({ "type": "ORDER_DEFAULT", "null_order": "ORDER_DEFAULT", "expression": expression })
+}
+
+fn all_columns() -> Value {
+    json!({
         "class": "STAR", "type": "STAR", "alias": "", "query_location": 0, "relation_name": "", "exclude_list": [],
         "replace_list": [], "columns": true, "expr": null, "qualified_exclude_list": [], "rename_list": [],
-    });
-    let order = json!({ "type": "ORDER_DEFAULT", "null_order": "ORDER_DEFAULT", "expression": star });
-    json!({ "type": "ORDER_MODIFIER", "orders": [order] })
+    })
+}
+
+/// A column of the answer by its position, from 1.
+fn position(column: usize) -> Value {
+    let value = json!({ "type": { "id": "INTEGER", "type_info": null }, "is_null": false, "value": column });
+    json!({ "class": "CONSTANT", "type": "VALUE_CONSTANT", "alias": "", "query_location": 0, "value": value })
 }
 
 /// Checks that a text is a single expression, without or with a name (`plies / 2 as moves`).

@@ -45,7 +45,14 @@ fn answer(database: &Database, statement: &str) -> Json {
         Err(error) => {
             let is_refusal = error.is_bad_input() && !matches!(error, AnalysisError::NotASelect { .. });
             assert!(is_refusal, "{statement}: {error}");
-            json!({ "statement": statement, "error": error.to_string() })
+            let message = error.to_string();
+            // One line in words, without what the program has around the statement.
+            let is_clear = !message.is_empty()
+                && ["\n", "INTERNAL", "dc0_", "Exception", "LINE ", "{", "view_"]
+                    .iter()
+                    .all(|odd| !message.contains(odd));
+            assert!(is_clear, "{statement}: {message}");
+            json!({ "statement": statement, "error": message })
         }
     }
 }

@@ -27,21 +27,30 @@ ODD = """odd(k, n, x, s, b, l) as (values
 # The classes of the audit that found polars' SQL wrong, and everyday statements, each with one right answer.
 WRITTEN = """
 select kind, count(*) as n from costs group by kind order by count(*) desc, kind limit 2
+select iteration, reason, count(*) as n from games group by iteration, reason order by count(*) desc, iteration, reason limit 3
+select kind, sum(bytes) as bytes from costs group by kind order by sum(bytes) desc, kind
 select kind, sum(updates) from costs group by kind order by sum(updates) desc nulls last, kind limit 2
 select sum(1) as x from games
 select iteration, sum(1) as n from games group by iteration order by iteration
 select a.step, b.step as bs from costs a left join costs b on a.kind = b.kind and a.step < b.step order by a.step, bs
 select avg(loss) over (partition by net order by "update") as m, "update", net from training order by net, "update"
+select stddev(loss) over (partition by net order by "update") as s, median(loss) over (partition by net order by "update") as m, net, "update" from training order by net, "update"
+select stddev(k) over (order by k) as s, median(n) over (order by k) as m, k from odd where k not in (4, 5) order by k
 select last_value(loss) over (partition by net order by "update" rows between unbounded preceding and unbounded following) as l, net, "update" from training order by net, "update"
 select sum(plies) over (order by "match", game rows 2 preceding) as s, game from matches order by "match", game
 select pow(2, 31), pow(2, 63), pow(10, 20)
 select cast(2147483647 as int) + 1
 select cast(2147483647 as bigint) + 1
+select cast(ply as smallint) * 1000 from positions where ply > 40
+select cast(ply as smallint) * 100 from positions order by iteration, game, ply
 select sum(n) from odd
+select sum(n) from odd where n > 0
+select sum(9223372036854775807) from games
 select log(2, 8), ln(8), log10(1000), log2(8)
 select count(*) as n from positions where game in (select game from positions)
 select count(*) from positions where played not in (select unnest(moves) from games)
 select count(*) from positions where fen in (select fen from positions where material(fen) > 3)
+select count(*) from positions where fen not in (select fen from positions where ply > 3)
 select count(*) from odd where n not in (select n from odd)
 select count(*) from odd where n in (5, null)
 select k from odd where n is distinct from 5 order by k

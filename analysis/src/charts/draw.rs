@@ -31,9 +31,7 @@ const LABEL_ROOM: f64 = 0.1;
 impl Chart {
     /// The chart as an SVG. In a page the legend is HTML beside it; otherwise it is part of the picture.
     pub fn svg(&self, theme: Theme, width: f64, height: f64) -> String {
-        let svg = SvgBackend::new().render_scene(&self.scene(theme, width, height));
-        // Clip paths need unique ids, since a page contains several charts.
-        svg.replace("kuva-clip-", &format!("{}-{width:.0}-clip-", self.name))
+        SvgBackend::new().render_scene(&self.scene(theme, width, height))
     }
 
     /// The chart as a PNG on white.
@@ -49,6 +47,9 @@ impl Chart {
         let computed = ComputedLayout::from_layout(&layout);
         let mut scene = render_multiple(plots, layout);
         scene.elements.extend(self.labels(&computed, theme));
+        // The axes hold all values; a clip would cut the markers at their ends in half.
+        scene.defs.clear();
+        scene.elements.retain(|element| !matches!(element, Primitive::ClipStart { .. } | Primitive::ClipEnd));
         scene
     }
 

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 
 use super::chart::{Chart, Marks, Point, Scale, Series};
 
+/// A figure with its noun, which takes an `s` unless it is one.
+pub fn with_noun(count: f64, noun: &str) -> String {
+    format!("{} {noun}{}", short(count), if count == 1.0 { "" } else { "s" })
+}
+
 /// A number in about three significant digits: 0.0123, 4.56, 789, 12.3k, 4.5M.
 pub fn short(value: f64) -> String {
     // Print −0 as 0.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Position as _, Square};
+use shakmaty::{CastlingMode, Chess, Position as _, PositionError, Square};
 use thiserror::Error;
 
 use super::{Castling, Piece, Position, Side};
@@ -35,13 +35,26 @@ impl Position {
     /// Parses a FEN. Castling rights are letters for the outermost rooks (X-FEN, which is FEN in standard chess), or the files of
     /// the rooks (Shredder-FEN).
     pub fn from_fen(fen: &str) -> Result<Self, FenError> {
-        let parsed = Fen::from_ascii(fen.trim().as_bytes())
-            .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
-        // In this mode the rights of standard chess are what they are in the other.
-        let position = parsed
-            .into_position(CastlingMode::Chess960)
-            .map_err(|cause| FenError::Illegal { fen: fen.to_owned(), cause: cause.to_string() })?;
-        Ok(Self(position))
+        match parsed(fen)? {
+            Ok(position) => Ok(Self(position)),
+            Err(error) => Err(FenError::Illegal { fen: fen.to_owned(), cause: error.to_string() }),
+        }
+    }
+
+    /// As [`from_fen`](Self::from_fen), but without castling rights whose king or rook is elsewhere and an en-passant square that no pawn
+    /// has passed, if there are any. Also returns the rules that the FEN broke.
+    pub fn from_inexact_fen(fen: &str) -> Result<(Self, Option<String>), FenError> {
+        let error = match parsed(fen)? {
+            Ok(position) => return Ok((Self(position), None)),
+            Err(error) => error,
+        };
+        let broken = error.to_string();
+        let position =
+            error.ignore_invalid_castling_rights().or_else(PositionError::ignore_invalid_ep_square);
+        match position {
+            Ok(position) => Ok((Self(position), Some(broken))),
+            Err(error) => Err(FenError::Illegal { fen: fen.to_owned(), cause: error.to_string() }),
+        }
     }
 
     /// The FEN, with the en-passant square only where a capture there is legal. A castling right is the file of its rook only where
@@ -114,6 +127,14 @@ impl Position {
     }
 }
 
+/// A FEN's position, or the rules that it breaks.
+fn parsed(fen: &str) -> Result<Result<Chess, PositionError<Chess>>, FenError> {
+    let parsed = Fen::from_ascii(fen.trim().as_bytes())
+        .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
+    // In this mode the rights of standard chess are what they are in the other.
+    Ok(parsed.into_position(CastlingMode::Chess960))
+}
+
 /// The file of a rook, in the case of its side.
 fn file_letter(rook: Square, side: Side) -> char {
     let letter = rook.file().char();
@@ -141,6 +162,26 @@ mod tests {
 
     use crate::board::{Game, Position, Rules, random_opening};
     use crate::rng::{Purpose, Seed};
+
+    #[test]
+    fn rights_and_squares_that_cannot_be_are_left_out_where_that_is_allowed() {
+        let initial = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq";
+        let cases = [
+            ("4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "castling rights"),
+            (&format!("{initial} e4 0 1"), &format!("{initial} - 0 1"), "ep square"),
+            ("4k3/8/8/8/8/8/8/4K3 w KQ e6 3 9", "4k3/8/8/8/8/8/8/4K3 w - - 3 9", "castling rights"),
+        ];
+        for (fen, expected, rule) in cases {
+            let (position, broken) = Position::from_inexact_fen(fen).expect("a position");
+            assert_eq!(position.fen(), expected);
+            assert!(broken.expect("a rule").contains(rule), "{fen}");
+            assert!(Position::from_fen(fen).unwrap_err().to_string().contains("is not a legal position"));
+        }
+        assert_eq!(Position::from_inexact_fen(&format!("{initial} - 0 1")).expect("legal").1, None);
+        let error = |fen| Position::from_inexact_fen(fen).expect_err("an illegal position").to_string();
+        assert!(error("8/8/8/8/8/8/8/4K3 w KQ - 0 1").contains("king"));
+        assert!(error("nonsense").contains("is not a FEN"));
+    }
 
     #[test]
     fn positions_are_written_as_shakmaty_writes_them() {

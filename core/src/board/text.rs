@@ -11,7 +11,7 @@ pub enum GameTextError {
     #[error(transparent)]
     Start(#[from] FenError),
     /// A move is not legal in its position.
-    #[error("move {number}, \"{text}\", is not legal in {fen}; expected a legal move such as \"{example}\"")]
+    #[error("move {number}, \"{text}\", is not legal in {fen}; {}", expected(example.as_deref()))]
     Move {
         /// Its number among the moves, from 1.
         number: usize,
@@ -19,23 +19,45 @@ pub enum GameTextError {
         text: String,
         /// The position before it.
         fen: String,
-        /// A move that is legal there, or `none`.
-        example: String,
+        /// A move that is legal there; `None` after mate and stalemate.
+        example: Option<String>,
     },
+}
+
+fn expected(example: Option<&str>) -> String {
+    example.map_or_else(
+        || "no move is, the game is over".to_owned(),
+        |example| format!("expected a legal move such as \"{example}\""),
+    )
 }
 
 impl Game {
     /// Parses `startpos` or a FEN, optionally followed by `moves e2e4 e7e5 …`, as after UCI's `position`.
     pub fn from_text(text: &str) -> Result<Self, GameTextError> {
+        Self::read(text, Position::from_fen)
+    }
+
+    /// As [`from_text`](Self::from_text), with a start as [`Position::from_inexact_fen`] reads it. Also returns the rules that the start broke.
+    pub fn from_inexact_text(text: &str) -> Result<(Self, Option<String>), GameTextError> {
+        let mut broken = None;
+        let game = Self::read(text, |fen| {
+            let start = Position::from_inexact_fen(fen)?;
+            broken = start.1;
+            Ok(start.0)
+        })?;
+        Ok((game, broken))
+    }
+
+    fn read(
+        text: &str,
+        position: impl FnOnce(&str) -> Result<Position, FenError>,
+    ) -> Result<Self, GameTextError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let start_words = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
         let start = words[..start_words].join(" ");
         let start = start.strip_prefix("fen ").unwrap_or(&start);
-        let mut game = if start == "startpos" {
-            Self::initial()
-        } else {
-            Self::from_position(Position::from_fen(start)?)
-        };
+        let mut game =
+            if start == "startpos" { Self::initial() } else { Self::from_position(position(start)?) };
         for (number, text) in (1..).zip(words.iter().skip(start_words + 1)) {
             game.play_text(number, text)?;
         }
@@ -72,7 +94,7 @@ impl Game {
             number,
             text,
             fen: self.position().fen(),
-            example: legal.first().map_or("none".to_owned(), ToString::to_string),
+            example: legal.first().map(ToString::to_string),
         }
     }
 }
@@ -121,5 +143,7 @@ mod tests {
         assert!(error("").contains("is not a FEN"));
         assert!(error("8/8/8/8/8/8/8/8 w - - 0 1").contains("is not a legal position"));
         assert!(error("startpos moves castle").contains("such as \""));
+        let after_mate = error("startpos moves f2f3 e7e5 g2g4 d8h4 a2a3");
+        assert!(after_mate.ends_with("; no move is, the game is over"), "{after_mate}");
     }
 }

@@ -109,10 +109,11 @@ fn rows_replay_as_games() {
                     assert_eq!(position.fen, game.position().fen());
                     assert_eq!(position.played, *packed);
                     assert_eq!(position.legal as usize, game.position().legal_moves().len());
-                    // The root's own evaluation is a simulation. Proven searches stop early and drop proven losses.
+                    // The root's own evaluation is a simulation that makes no move. Proven searches stop early.
                     let visits: u32 = position.visits.iter().sum();
                     let simulations = search().simulations;
-                    assert!(visits >= 1 && visits < simulations && position.simulations <= simulations);
+                    assert!(visits >= 1 && position.simulations <= simulations);
+                    assert_eq!(position.simulations, visits + 1);
                     let proven = position.root_q.abs() == 1.0 || position.root_d == 1.0;
                     assert!(proven || position.simulations == simulations);
                     assert!(position.moves.is_sorted());

@@ -33,7 +33,7 @@ use input::Player;
 use pgn::{Tags, today};
 use pgn_file::{Keep, KeepError};
 use record::Record;
-use session::{Session, Setup};
+use session::{PlayError, Session, Setup};
 
 pub use args::PlayArgs;
 
@@ -71,7 +71,11 @@ impl Command for PlayArgs {
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         program.show_warnings()?;
         let (setup, player) = set_up(self)?;
-        Ok(Session::new(setup, player, &mut io::stdout()).run()?)
+        match Session::new(setup, player, &mut io::stdout()).run() {
+            // Nobody reads on.
+            Err(PlayError::Output(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+            ended => Ok(ended?),
+        }
     }
 }
 

@@ -52,12 +52,14 @@ enum Header {
 
 /// Reads the header lines, up to an empty line.
 fn read_header(input: &mut dyn BufRead) -> io::Result<Header> {
-    let (mut length, mut wrong) = (None, None);
+    let (mut length, mut wrong, mut is_begun) = (None, None, false);
     loop {
         let mut line = Vec::new();
         if input.take(MOST_HEADER_BYTES).read_until(b'\n', &mut line)? == 0 {
-            return Ok(Header::End);
+            let end = || "the input ends within a message's header".to_owned();
+            return Ok(if is_begun { Header::Malformed(wrong.unwrap_or_else(end)) } else { Header::End });
         }
+        is_begun = true;
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
         if line.is_empty() {
@@ -144,8 +146,17 @@ mod tests {
 
     #[test]
     fn input_may_end_within_a_message() {
-        for text in ["", "Content-Length: 5", "Content-Length: 5\r\n\r\n{", "\u{fffd}"] {
-            assert!(read_all(text.as_bytes()).len() <= 1, "{text}");
+        for text in ["", "Content-Length: 5\r\n\r\n{"] {
+            assert!(read_all(text.as_bytes()).is_empty(), "{text}");
+        }
+        // What is no message at all is reported.
+        for (text, why) in [
+            ("hello\nworld\n", "\"world\" is not a line"),
+            ("\u{fffd}", "is not a line"),
+            ("Content-Length: 5", "ends within"),
+        ] {
+            let all = read_all(text.as_bytes());
+            assert!(all.len() == 1 && all[0].contains(why), "{all:?}");
         }
     }
 }

@@ -16,9 +16,22 @@ pub fn amount(count: f64) -> String {
     }
 }
 
-/// A count with its noun, which takes an `s` unless it is one: `1 trial`, `2 trials`.
+/// A count with its noun, in the plural unless it is one: `1 trial`, `2 trials`, `2 plies`.
 pub fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    format!("{count} {}", numbered(noun, count == 1))
+}
+
+/// As [`counted`], with the count as [`amount`] writes it: `12.3k simulations`.
+pub fn counted_amount(count: f64, noun: &str) -> String {
+    format!("{} {}", amount(count), numbered(noun, count == 1.0))
+}
+
+fn numbered(noun: &str, is_single: bool) -> String {
+    match noun.strip_suffix('y') {
+        _ if is_single => noun.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
 }
 
 /// A time in its two largest units: `0.8s`, `42s`, `3m05s`, `2h10m`.
@@ -36,12 +49,15 @@ pub fn duration(time: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{amount, counted, duration};
+    use super::{amount, counted, counted_amount, duration};
 
     #[test]
     fn a_single_thing_is_singular() {
         let texts = [0, 1, 2].map(|count| counted(count, "trial"));
         assert_eq!(texts, ["0 trials", "1 trial", "2 trials"]);
+        assert_eq!([1, 2].map(|count| counted(count, "ply")), ["1 ply", "2 plies"]);
+        let amounts = [1.0, 12_345.0].map(|count| counted_amount(count, "simulation"));
+        assert_eq!(amounts, ["1 simulation", "12.3k simulations"]);
     }
 
     #[test]

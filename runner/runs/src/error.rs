@@ -14,7 +14,7 @@ use dc0_process::fault::Fault;
 pub enum RunError {
     /// The name cannot be a folder's name.
     #[error(
-        "\"{name}\" is not a valid name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them"
+        "{name:?} is not a valid name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them, not beginning with `-` or `.`"
     )]
     Name {
         /// As the script gives it.

@@ -22,7 +22,8 @@ pub struct Folder {
 
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(allowed)
+    // A command line would take a name such as `-x` for an option.
+    !name.is_empty() && name.len() <= 100 && !name.starts_with(['.', '-']) && name.chars().all(allowed)
 }
 
 impl Folder {

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use dc0_core::param_enum;
+use dc0_process::format::counted;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +71,8 @@ impl Environment {
     pub fn rounding(&self) -> String {
         let Self { backend, precision, pad_to, threads, .. } = self;
         let device = device_kind(&self.device);
-        format!("{backend} on {device} in {precision}, batches of {pad_to}, {threads} training threads")
+        let threads = counted(*threads as usize, "training thread");
+        format!("{backend} on {device} in {precision}, batches of {pad_to}, {threads}")
     }
 }
 

@@ -701,11 +701,13 @@ fn temporary_files_and_a_cut_journal_line_are_removed() {
 
 #[test]
 fn invalid_run_names_are_refused() {
-    for name in ["", "..", "a/b", "a\\b", ".hidden", "ä"] {
+    for name in ["", "..", "a/b", "a\\b", ".hidden", "ä", "-x", "a\x07b"] {
         let parent = tempfile::tempdir().expect("folder");
         let mut opening = opening(parent.path());
         opening.record.name = name.to_owned();
-        assert!(matches!(Run::open(&opening), Err(RunError::Name { .. })), "{name}");
+        let error = Run::open(&opening).expect_err("no name of a run");
+        assert!(matches!(error, RunError::Name { .. }), "{name}");
+        assert!(!error.to_string().contains(char::is_control), "{error}");
     }
 }
 
@@ -788,7 +790,7 @@ fn steps_of_another_environment_are_not_taken_over() {
     other.reuse_sources = sources;
     let error = Run::open(&other).expect_err("another environment").to_string();
     assert!(
-        error.contains("1 training threads, and this run with") && error.contains("2 training"),
+        error.contains("1 training thread, and this run with") && error.contains("2 training"),
         "{error}"
     );
 }

@@ -19,14 +19,12 @@ impl Sampling {
     /// The script's value is checked with the other parameters; here anything unusable counts as `default`.
     pub fn by(map: &Map, name: &str, default: u32) -> Self {
         let given = map.get(name).and_then(|value| value.as_int().ok());
-        let count = given
-            .and_then(|count| u32::try_from(count).ok())
-            .filter(|count| (1..=MAX_SAMPLES).contains(count));
+        let count = given.and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
         Self(count.unwrap_or(default))
     }
 }
 
-/// Most samples; more than any counter needs.
+/// Most samples of a function, which take a quarter of a minute.
 const MAX_SAMPLES: u32 = 10_000_000;
 
 /// A script's value as plain data. Values that are not data are added to `problems`; only a function that fails is an error.
@@ -70,6 +68,15 @@ fn sample(
     context: &NativeCallContext<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<Value, Box<EvalAltResult>> {
+    if count > MAX_SAMPLES {
+        let message = format!(
+            "a function is called for each of the {count} counters, of which {MAX_SAMPLES} are allowed; give a list of counters and \
+             values, such as [[0, 0.01], [{}, 0.001]]",
+            count / 2
+        );
+        problems.push(Problem { path: path.to_owned(), message });
+        return Ok(Value::Float(0.0));
+    }
     let budget = context.tag().and_then(|tag| tag.clone().try_cast::<SampleBudget>());
     let (mut points, mut last) = (Vec::new(), None);
     for counter in 0..i64::from(count) {

@@ -11,6 +11,8 @@ pub struct DeclaredNames {
     pub variables: BTreeSet<String>,
     /// Functions.
     pub functions: BTreeSet<String>,
+    /// How functions are called, such as `step(from, to, at)`.
+    pub forms: Vec<String>,
     /// Names of imported modules.
     pub modules: BTreeSet<String>,
 }
@@ -25,6 +27,7 @@ impl DeclaredNames {
         let (mut previous, mut list) = (Token::SemiColon, None);
         for token in tokens {
             names.add(&token, &previous, list.as_ref());
+            names.add_to_form(&token, &previous, list.as_ref());
             list = match (&token, &previous, list) {
                 (Token::Fn, ..) => Some(Token::RightParen),
                 (Token::Unit, _, Some(Token::RightParen)) => None,
@@ -49,6 +52,22 @@ impl DeclaredNames {
         };
         kind.insert(name.to_string());
     }
+
+    /// Adds what a token says about how a function is called.
+    fn add_to_form(&mut self, token: &Token, previous: &Token, list: Option<&Token>) {
+        match (token, previous, list) {
+            (Token::Identifier(name), Token::Fn, _) => self.forms.push(format!("{name}(")),
+            (Token::Identifier(name), _, Some(Token::RightParen)) => {
+                let form = self.forms.last_mut().expect("the list is that of a function");
+                let separator = if form.ends_with('(') { "" } else { ", " };
+                form.extend([separator, name.as_str()]);
+            }
+            (Token::RightParen | Token::Unit, _, Some(Token::RightParen)) => {
+                self.forms.last_mut().expect("the list is that of a function").push(')');
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether an expression can end with this token, so that a `|` after it is an operator.
@@ -71,14 +90,15 @@ mod tests {
     #[test]
     fn names_are_found_even_in_a_broken_text() {
         let text = "import \"lib/a\" as a; let x = |one, two| one | two; const C = 3 | y;
-            fn f(p, q) { p } for i in 0..3 { // let not = 1;
+            fn f(p, q) { p } fn g() { h(p) } for i in 0..3 { // let not = 1;
             } let s = \"let no = 1\"; let = ;";
         let names = DeclaredNames::of(text);
         let is = |found: &std::collections::BTreeSet<String>, expected: &[&str]| {
             assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected);
         };
         is(&names.variables, &["C", "i", "one", "p", "q", "s", "two", "x"]);
-        is(&names.functions, &["f"]);
+        is(&names.functions, &["f", "g"]);
+        assert_eq!(names.forms, ["f(p, q)", "g()"]);
         is(&names.modules, &["a"]);
     }
 }

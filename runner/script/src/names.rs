@@ -131,17 +131,21 @@ impl Names {
 
     /// The message for a call into an imported script that matches no function.
     fn missing_in_module(&self, module: &str, name: &str, signature: &str, source: &str) -> String {
-        let functions: BTreeSet<String> = self
-            .sources
-            .texts()
-            .into_iter()
-            .filter(|(file, _)| file != source)
-            .flat_map(|(_, text)| DeclaredNames::of(&text).functions)
-            .collect();
+        let others = self.sources.texts().into_iter().filter(|(file, _)| file != source);
+        let declared: Vec<DeclaredNames> = others.map(|(_, text)| DeclaredNames::of(&text)).collect();
+        let functions: BTreeSet<&str> =
+            declared.iter().flat_map(|names| &names.functions).map(String::as_str).collect();
         if functions.contains(name) {
-            return format!("`{module}::{name}` is not called with {}", arguments(signature));
+            let is_called = |form: &&String| form.split('(').next() == Some(name);
+            let forms = declared.iter().flat_map(|names| &names.forms).filter(is_called);
+            let forms: Vec<String> = forms.map(|form| format!("{module}::{form}")).collect();
+            return format!(
+                "`{module}::{name}` is not called with {}; call it as {}",
+                arguments(signature),
+                forms.join(" or ")
+            );
         }
-        unknown_in_module(module, name, functions.iter().map(String::as_str))
+        unknown_in_module(module, name, functions)
     }
 
     /// The message for a function that uses the variable on which a method is called with it.
@@ -159,8 +163,10 @@ impl Names {
         let calls = self.calls_on_captured.get().into_iter().flatten();
         let mut calls = calls.filter(|call| call.method == method && call.location.source == location.source);
         let Some(first) = calls.next() else {
+            let given = if method.is_empty() { String::new() } else { format!(" given to `{method}`") };
             let message = format!(
-                "a function given to `{method}` uses the variable that it is called on; copy what it needs before the call"
+                "a function{given} uses a variable on which a method is being called, such as the run whose step calls the function; \
+                 assign what it needs to a variable before the call, and use that"
             );
             return (message, location);
         };

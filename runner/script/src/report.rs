@@ -90,6 +90,12 @@ pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure 
     let mut failure = describe(innermost, &source, names);
     calls.reverse();
     calls.dedup();
+    // An error that the engine gives no place has that of the innermost call.
+    if failure.location.as_ref().is_some_and(|location| location.point.is_none())
+        && let Some(call) = calls.first()
+    {
+        failure.location = Some(call.clone());
+    }
     calls.retain(|call| Some(call) != failure.location.as_ref());
     failure.details.calls = calls;
     failure

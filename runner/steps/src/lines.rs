@@ -15,9 +15,10 @@ pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finis
         steps => format!("{} done before", counted(steps, "step")),
     };
     let lanes = counted(context.lanes as usize, "lane");
+    let threads = counted(environment.threads as usize, "training thread");
     format!(
-        "run {folder}: seed {}, {} on {} in {}, {lanes}, {} training threads; {steps}",
-        record.seed, environment.backend, environment.device, environment.precision, environment.threads
+        "run {folder}: seed {}, {} on {} in {}, {lanes}, {threads}; {steps}",
+        record.seed, environment.backend, environment.device, environment.precision
     )
 }
 

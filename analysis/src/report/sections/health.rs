@@ -3,7 +3,7 @@
 use dc0_core::params::Value;
 
 use super::reuse::{KATAGO, ratios};
-use crate::charts::{self, short};
+use crate::charts::{self, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::diversity::Diversity;
@@ -132,7 +132,7 @@ fn share(
     let outcomes = || context.outcomes.iter().filter(is_own);
     let games: f64 = outcomes().map(|outcome| outcome.games).sum();
     let share = outcomes().map(|outcome| weight(outcome) * outcome.games).sum::<f64>() / games;
-    (games > 0.0).then(|| (format!("the {} games of iteration {last}", short(games)), share))
+    (games > 0.0).then(|| (format!("the {} of iteration {last}", with_noun(games, "game")), share))
 }
 
 fn draws(context: &Context<'_>, run: &ReportRun) -> Outcome {
@@ -202,7 +202,10 @@ fn calibration(context: &Context<'_>, run: &ReportRun) -> Outcome {
 
 fn reuse(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let Some((_, ratio)) = ratios(context, run).last().copied() else { return no_data("no training") };
-    judged(ratio <= KATAGO, format!("{} samples per position played; warning above {KATAGO}", short(ratio)))
+    judged(
+        ratio <= KATAGO,
+        format!("{} per position played; warning above {KATAGO}", with_noun(ratio, "sample")),
+    )
 }
 
 fn diversity(context: &Context<'_>, run: &ReportRun) -> Outcome {
@@ -254,9 +257,10 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
     judged(
         passed,
         format!(
-            "latest norm {}, median {}; warning above {GRADIENT} times the median",
+            "norm {} at the end of the latest training, {} in the median of {} trainings; warning above {GRADIENT} times the median",
             short(latest),
-            short(median)
+            short(median),
+            norms.len()
         ),
     )
 }

@@ -2,7 +2,7 @@
 
 use super::health::findings;
 use super::speed::duration;
-use crate::charts::{percent, short};
+use crate::charts::{percent, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
@@ -62,10 +62,10 @@ fn summary(context: &Context<'_>, run: &ReportRun) -> String {
     let totals = totals(context, run);
     let mut sentences = Vec::new();
     sentences.push(format!(
-        "{} played {} games with {} positions, trained {} and ran {} in {}.",
+        "{} played {} with {}, trained {} and ran {} in {}.",
         run.name,
-        short(totals.games),
-        short(totals.positions),
+        with_noun(totals.games, "game"),
+        with_noun(totals.positions, "position"),
         counted(totals.trainings, "net", "nets"),
         counted(totals.matches, "match", "matches"),
         duration(totals.seconds)
@@ -73,7 +73,11 @@ fn summary(context: &Context<'_>, run: &ReportRun) -> String {
     if let [games, positions] = totals.imported
         && games > 0.0
     {
-        sentences.push(format!("It imported {} games with {} positions.", short(games), short(positions)));
+        sentences.push(format!(
+            "It imported {} with {}.",
+            with_noun(games, "game"),
+            with_noun(positions, "position")
+        ));
     }
     sentences.extend(strength(context, run));
     sentences.push(health(context, run));
@@ -154,7 +158,7 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     tiles.push(tile("positions", short(totals.positions)));
     if games > 0.0 {
         let share = percent(draws / games, 0);
-        tiles.push(tile(&format!("draws in the last iteration ({} games)", short(games)), share));
+        tiles.push(tile(&format!("draws in the last iteration ({})", with_noun(games, "game")), share));
     }
     tiles.push(tile("time of all steps", duration(totals.seconds)));
     if run.is_gated() {

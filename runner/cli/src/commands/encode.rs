@@ -5,7 +5,7 @@ mod json;
 mod npy;
 mod text;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use dc0_core::board::{Game, GameTextError, Move};
@@ -16,6 +16,7 @@ use thiserror::Error;
 use args::EncodeFormat;
 pub(crate) use args::{EncodeArgs, encoding_name, orientation};
 use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 
@@ -53,10 +54,10 @@ enum EncodeError {
         cause: io::Error,
     },
     /// The result cannot be written.
-    #[error("cannot write the result to {to}: {cause}")]
+    #[error("cannot write the result to {}: {cause}", file.display())]
     Write {
-        /// The file, or `stdout`.
-        to: String,
+        /// The file.
+        file: PathBuf,
         /// What the system says.
         cause: io::Error,
     },
@@ -127,13 +128,13 @@ impl Command for EncodeArgs {
     const ABOUT: &'static str =
         "Show what a net sees of a position, and the policy indices of its legal moves";
 
-    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
-        try_encode(self)?;
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        try_encode(self, &program.console)?;
         Ok(Exit::Done)
     }
 }
 
-fn try_encode(args: &EncodeArgs) -> Result<(), EncodeError> {
+fn try_encode(args: &EncodeArgs, console: &Console) -> Result<(), EncodeError> {
     let encoding = Encoding::try_new(args.encoding, args.orientation, args.history)?;
     let games = match &args.positions {
         Some(file) => read_games(file)?,
@@ -145,7 +146,14 @@ fn try_encode(args: &EncodeArgs) -> Result<(), EncodeError> {
         EncodeFormat::Json => json::write(&encoded).into_bytes(),
         EncodeFormat::Npy => npy::write(&encoded, args.positions.is_some()),
     };
-    deliver(args.out.as_deref(), &result)
+    match &args.out {
+        Some(file) => {
+            durable::write(file, &result)
+                .map_err(|cause| EncodeError::Write { file: file.clone(), cause })?;
+        }
+        None => console.results(|out| out.write_all(&result)),
+    }
+    Ok(())
 }
 
 /// The position of the command line with the moves of `--moves`.
@@ -178,12 +186,4 @@ fn read_games(file: &Path) -> Result<Vec<Game>, EncodeError> {
         })
     };
     (1..).zip(text.lines()).map(game).collect()
-}
-
-fn deliver(file: Option<&Path>, result: &[u8]) -> Result<(), EncodeError> {
-    let (to, written) = match file {
-        Some(path) => (path.display().to_string(), durable::write(path, result)),
-        None => ("stdout".to_owned(), io::stdout().write_all(result).and_then(|()| io::stdout().flush())),
-    };
-    written.map_err(|cause| EncodeError::Write { to, cause })
 }

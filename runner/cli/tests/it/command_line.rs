@@ -259,6 +259,31 @@ fn a_reader_that_leaves_early_is_no_failure() {
 
 #[cfg(unix)]
 #[test]
+fn every_command_that_prints_much_or_at_once_may_lose_its_reader() {
+    let experiment = Experiment::new("let run = open_run(\"empty\");");
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let run = experiment.folder.path().join("datasets/empty");
+    let run = run.to_str().expect("UTF-8");
+    // More than a pipe holds.
+    let many = "select range as n, 'some text that makes the row longer' as t from range(20000)";
+    let sql = |format| vec!["sql", run, many, "--rows", "20000", "--format", format];
+    for args in [
+        sql("csv"),
+        sql("json"),
+        sql("table"),
+        vec!["encode", "startpos"],
+        vec!["play"],
+        vec!["docs", "script"],
+    ] {
+        let mut child = experiment.start(&args);
+        drop(child.stdout.take());
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_script_and_parameters_may_come_from_pipes() {
     let experiment = Experiment::new("let p = params(#{ a: 1 }); print(`a is ${p.a}`);");
     for name in ["script", "values"] {

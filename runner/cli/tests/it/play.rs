@@ -82,6 +82,8 @@ fn equal_seeds_give_equal_games() {
 fn undo_restores_the_position() {
     let played = play(&[], "undo\ne4\nfen\nundo\nfen\nquit\n");
     played.has("1. White> undo\nthere is no move of yours to take back\n");
+    let introduction = played.output.lines().take(2);
+    assert!(introduction.clone().all(|line| line.chars().count() <= 80), "{introduction:?}");
     played.has("1. White> fen\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n");
     // No move was made, so there is no game to print.
     played.lacks("[Event");

@@ -6,6 +6,7 @@ use dc0_core::store::{Found, StoredGame, StoredPly};
 
 use super::game::FoundGame;
 use dc0_engine::play::board::{self, Scene, board};
+use dc0_process::format::counted;
 use dc0_process::style::{TermStyle, Tone, padded};
 
 /// The most moves of a search that are shown.
@@ -31,7 +32,7 @@ fn players(game: &StoredGame) -> String {
         0 => String::new(),
         plies => format!(", of which {plies} are the opening"),
     };
-    format!("White {}, Black {}; {} plies{opening}", game.white, game.black, game.game.ply())
+    format!("White {}, Black {}; {}{opening}", game.white, game.black, counted(game.game.ply(), "ply"))
 }
 
 /// The board before a ply, with the ply's move and search beside it.
@@ -73,10 +74,17 @@ fn search_lines(position: &Position, played: Move, row: &PositionRow) -> Vec<Str
     let fast = if row.full { "" } else { ", no policy target" };
     let mut lines = vec![
         format!(
-            "search {:+.3} for {side:?}, draw {:.2}, {} visits{fast}",
-            row.root_q, row.root_d, row.simulations
+            "search {:+.3} for {side:?}, draw {:.2}, {}{fast}",
+            row.root_q,
+            row.root_d,
+            counted(row.simulations as usize, "visit")
         ),
-        format!("net    {:+.3} for {side:?}, draw {:.2}, {} legal moves", row.net_q, row.net_d, row.legal),
+        format!(
+            "net    {:+.3} for {side:?}, draw {:.2}, {}",
+            row.net_q,
+            row.net_d,
+            counted(row.legal.into(), "legal move")
+        ),
     ];
     let target: u32 = row.target.iter().map(|share| u32::from(*share)).sum();
     for (mv, visits, share) in ranked(row).into_iter().take(MAX_MOVES) {

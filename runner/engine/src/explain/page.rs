@@ -10,7 +10,7 @@ use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
 use crate::score::Calibrated;
-use dc0_process::format::amount;
+use dc0_process::format::{amount, counted};
 
 const PAGE_STYLE: &str = include_str!("page.css");
 
@@ -41,11 +41,11 @@ fn escaped(text: &str) -> String {
 fn about(study: &Study) -> String {
     let (tower, parameters) = (&study.spec.tower, amount(parameter_count(&study.spec) as f64));
     format!(
-        "Net: {} ({} {}, {parameters} parameters). Search: {} simulations",
+        "Net: {} ({} {}, {parameters} parameters). Search: {}",
         study.name,
         tower.kind.name(),
         tower.size(),
-        study.params.search.simulations
+        counted(study.params.search.simulations as usize, "simulation")
     )
 }
 
@@ -103,10 +103,10 @@ fn search(study: &Study) -> String {
         (true, true) => "<th class=\"n\">U<th class=\"n\">M<th class=\"n\">Q + U + M",
     };
     let mut html = format!(
-        "<h2>The search, after {} simulations</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n{}<div class=\"scroll\"><table>\
+        "<h2>The search, after {}</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n{}<div class=\"scroll\"><table>\
          <tr><th>move<th class=\"n\">visits<th class=\"n\">target<th class=\"n\">prior<th class=\"n\">change<th class=\"n\">Q{scores}\
          <th>expected moves",
-        study.search.visits(),
+        counted(study.search.visits() as usize, "simulation"),
         chances(wdl(value, draw)),
         signed(value),
         signed(study.net.wdl.value().into()),

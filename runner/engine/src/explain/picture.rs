@@ -9,6 +9,7 @@ use super::figures::{line, percent, signed};
 use super::squares::squares;
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
+use dc0_process::format::counted;
 
 /// The picture's style sheet, for light and dark themes.
 pub(super) const STYLE: &str = include_str!("picture.css");
@@ -21,6 +22,8 @@ const ROW: f64 = 42.0;
 /// The radius of a node with all visits, and of the smallest one.
 const LARGEST: f64 = 17.0;
 const SMALLEST: f64 = 4.0;
+/// The width of a letter of a label, at most.
+const LETTER: f64 = 6.5;
 /// The width of a board, and how many lines have one.
 const BOARD: f64 = 168.0;
 const BOARDS: usize = 3;
@@ -40,10 +43,7 @@ pub(super) fn picture(study: &Study, head: &str) -> String {
     let root = drawing.branches(&branches, 1, top);
     let value = study.search.root_value().0;
     drawing.node((MARGIN + LARGEST, root), study.search.visits(), value, study.search.proof().is_some());
-    drawing.label(
-        (MARGIN + LARGEST, root),
-        ["root", &signed(value), &format!("{} visits", study.search.visits())],
-    );
+    drawing.label((MARGIN + LARGEST, root), ["root", &signed(value), &visits(study.search.visits())]);
     let below = top + drawing.rows.max(1.0) * ROW + 8.0;
     let boards = boards(study, below);
     let columns = f64::from(deepest(&branches)) + 1.0;
@@ -83,6 +83,10 @@ fn sign((x, y): (f64, f64), sign: &str) -> String {
     format!("<text class=\"sign\" x=\"{x:.1}\" y=\"{:.1}\">{sign}</text>", y + 4.5)
 }
 
+fn visits(count: u32) -> String {
+    counted(count as usize, "visit")
+}
+
 fn deepest(branches: &Branches) -> u16 {
     branches.shown.iter().map(|node| node.depth.max(deepest(&node.below))).max().unwrap_or(0)
 }
@@ -118,7 +122,7 @@ impl Drawing {
         let centre = (MARGIN + LARGEST + f64::from(node.depth) * COLUMN, y);
         self.node(centre, node.visits, node.q, node.proof.is_some());
         let proof = node.proof.map_or(String::new(), |proof| format!(", proven {proof}"));
-        let about = format!("{} visits, P {}{proof}", node.visits, percent(node.prior.into()));
+        let about = format!("{}, P {}{proof}", visits(node.visits), percent(node.prior.into()));
         self.label(centre, [&node.san, &signed(node.q), &about]);
         y
     }
@@ -147,10 +151,15 @@ impl Drawing {
 
     fn label(&mut self, (x, y): (f64, f64), [name, value, about]: [&str; 3]) {
         let x = x + LARGEST + 5.0;
+        let letters = (name.chars().count() + 1 + value.chars().count()).max(about.chars().count());
+        // The edges to the next moves pass behind it.
         write!(
             self.nodes,
-            "<text x=\"{x:.1}\" y=\"{:.1}\"><tspan class=\"name\">{name}</tspan> {value}</text>\
+            "<rect class=\"paper\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"30\"/><text x=\"{x:.1}\" y=\"{:.1}\"><tspan class=\"name\">{name}</tspan> {value}</text>\
              <text class=\"small\" x=\"{x:.1}\" y=\"{:.1}\">{about}</text>",
+            x - 2.0,
+            y - 15.0,
+            letters as f64 * LETTER + 4.0,
             y - 3.0,
             y + 11.0
         )

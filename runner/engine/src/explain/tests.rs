@@ -12,6 +12,7 @@ use super::params::ExplainParams;
 use super::study::{StudiedNet, Study};
 use super::{page, picture, position, text, value};
 use crate::score::ScoreFit;
+use dc0_process::format::counted;
 use dc0_process::style::{PLAIN, TermStyle};
 
 /// A fit that changes every score.
@@ -88,7 +89,8 @@ fn every_option_gives_a_page_and_a_picture() {
             let study = study(position, params);
             let shown = text::page(&study, unicode);
             assert!(shown.lines().all(|line| line.chars().count() < 130), "{shown}");
-            assert!(shown.contains(&format!("after {} simulations", study.search.visits())));
+            let after = counted(study.search.visits() as usize, "simulation");
+            assert!(shown.contains(&format!("after {after}")));
             is_well_formed(&picture::standalone(&study));
             assert!(page::page(&study).contains("</html>"));
         }
@@ -111,6 +113,11 @@ fn is_well_formed(svg: &str) {
 #[test]
 fn good_and_bad_moves_differ_in_shape() {
     let svg = picture::standalone(&study("startpos", small(200)));
+    // A label hides the edges behind it, and says "1 visit".
+    let labels = svg.matches("<tspan class=\"name\">").count();
+    assert_eq!(svg.matches("<rect class=\"paper\"").count(), labels + 1);
+    let all = picture::standalone(&study("startpos", ExplainParams { share: 0.0, ..small(60) }));
+    assert!(all.contains(">1 visit, P ") && !all.contains(">1 visits"));
     assert!(svg.contains("<circle class=\"good") && svg.contains("<rect class=\"bad"));
 }
 

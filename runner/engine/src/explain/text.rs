@@ -11,7 +11,7 @@ use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
 use crate::score::Calibrated;
-use dc0_process::format::amount;
+use dc0_process::format::{amount, counted};
 use dc0_process::style::{TermStyle, Tone, ascii, padded, width};
 
 /// The width of the page.
@@ -57,7 +57,11 @@ fn beside(study: &Study) -> Vec<String> {
         String::new(),
         format!("net     {}", study.name),
         format!("        {} {}, {parameters} parameters", tower.kind.name(), tower.size()),
-        format!("search  {} simulations by {}", search.simulations, search.root.rule.title()),
+        format!(
+            "search  {} by {}",
+            counted(search.simulations as usize, "simulation"),
+            search.root.rule.title()
+        ),
     ]
 }
 
@@ -109,7 +113,10 @@ fn search(study: &Study, style: TermStyle) -> Vec<String> {
     let side = study.side();
     let wdl = wdl(value, draw);
     let mut lines = vec![
-        heading(&format!("The search, after {} simulations, for {side:?}", search.visits()), style),
+        heading(
+            &format!("The search, after {}, for {side:?}", counted(search.visits() as usize, "simulation")),
+            style,
+        ),
         format!("  {}  {}", chances(wdl, BAR, style), shares(wdl)),
         format!(
             "  value {}; the net alone said {}{}",
@@ -198,7 +205,8 @@ fn rest(study: &Study) -> Option<String> {
 fn text_tree(study: &Study, style: TermStyle) -> Vec<String> {
     let branches = tree(study);
     let params = &study.params;
-    let about = format!("The tree, {} plies deep, values for {:?}", params.depth, study.side());
+    let about =
+        format!("The tree, {} deep, values for {:?}", counted(params.depth as usize, "ply"), study.side());
     let mut drawn = Vec::new();
     draw(&branches, "", style, &mut drawn);
     let widest = drawn.iter().map(|(start, _)| width(start)).max().unwrap_or(0).max(12);

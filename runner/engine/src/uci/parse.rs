@@ -135,13 +135,19 @@ fn set_option(arguments: &str) -> Option<Command> {
     (!name.is_empty()).then(|| Command::SetOption { name: name.join(" "), value: value.to_owned() })
 }
 
-/// The start and the moves as [`dc0_core::board::Game::from_text`] reads them; moves may be in capitals.
+/// The start and the moves as [`dc0_core::board::Game::from_text`] reads them; moves and the en-passant square may be in capitals.
 fn position(arguments: &str) -> String {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
-    let lower_case = words[moves..].iter().map(|word| word.to_ascii_lowercase());
-    words[..moves].iter().map(|word| (*word).to_owned()).chain(lower_case).collect::<Vec<_>>().join(" ")
+    let written = |(number, word): (usize, &&str)| {
+        let is_en_passant = words[0] == "fen" && number == EN_PASSANT_WORD;
+        if number >= moves || is_en_passant { word.to_ascii_lowercase() } else { (*word).to_owned() }
+    };
+    words.iter().enumerate().map(written).collect::<Vec<_>>().join(" ")
 }
+
+/// The index of the en-passant square after `position`: `fen`, pieces, side to move and castling rights come before.
+const EN_PASSANT_WORD: usize = 4;
 
 /// The words of `go`, which end a list of moves.
 const LIMITS: [&str; 13] = [

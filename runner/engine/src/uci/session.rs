@@ -12,7 +12,7 @@ use super::options::{CLEAR_HASH, Settings, option_lines};
 use super::output::Output;
 use super::parse::{Command, Go, parse};
 use super::signal::Signal;
-use super::thinker::{Job, Order, Thinker};
+use super::thinker::{Job, NoPosition, Order, Thinker};
 use crate::lines::{self, Input};
 
 /// Runs until `quit` or the end of the input. A search that is under way then is stopped, and its move is reported.
@@ -45,8 +45,7 @@ pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Set
 struct Session {
     output: Output,
     settings: Settings,
-    /// The game, or why there is none.
-    game: Result<Game, String>,
+    game: Result<Game, NoPosition>,
     jobs: Sender<Job>,
     /// Searches that have not reported their move yet.
     running: Arc<AtomicUsize>,
@@ -104,7 +103,7 @@ impl Session {
             Command::Stop => self.stop(),
             Command::PonderHit => self.signal.iter().for_each(|signal| signal.ponder_hit()),
             Command::Debug(on) => self.is_debugging = on,
-            Command::Board => self.output.line(&self.game.as_ref().map_or_else(Clone::clone, board)),
+            Command::Board => self.output.line(&self.game.as_ref().map_or_else(ToString::to_string, board)),
             Command::Eval => self.for_people(Job::Eval),
             Command::Tree => self.send(Job::Tree(self.settings.notation)),
             Command::Bench => self.send(Job::Bench(Box::new(self.settings.clone()))),
@@ -124,10 +123,19 @@ impl Session {
 
     /// A position that cannot be read leaves no game: a move in another position than the chess program's would be illegal.
     fn set_up(&mut self, text: &str) {
-        self.game = Game::from_text(text).map_err(|error| format!("error: {error}"));
-        if let Err(error) = &self.game {
-            self.output.info(error);
-        }
+        self.game = match Game::from_inexact_text(text) {
+            Ok((game, broken)) => {
+                if let Some(broken) = broken {
+                    self.output
+                        .info(&format!("{broken} in the FEN; searched without it: {}", game.start().fen()));
+                }
+                Ok(game)
+            }
+            Err(error) => {
+                self.output.info(&format!("error: {error}"));
+                Err(NoPosition)
+            }
+        };
     }
 
     fn go(&mut self, go: Go) {
@@ -152,7 +160,7 @@ impl Session {
     fn for_people(&self, job: impl FnOnce(Box<Settings>, Game) -> Job) {
         match &self.game {
             Ok(game) => self.send(job(Box::new(self.settings.clone()), game.clone())),
-            Err(error) => self.output.info(error),
+            Err(error) => self.output.info(&error.to_string()),
         }
     }
 

@@ -24,6 +24,7 @@ use super::watch::{Limits, Watch, watched};
 use crate::score::mate;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::clock::Stopwatch;
+use thiserror::Error;
 
 /// The budget of a search that is ended by something else.
 const NO_LIMIT: u32 = u32::MAX / 2;
@@ -39,9 +40,14 @@ pub(super) enum Job {
     Bench(Box<Settings>),
 }
 
+/// The last `position` could not be read, which was reported then.
+#[derive(Debug, Clone, Copy, Error)]
+#[error("there is no position, so there is no move: see the error before")]
+pub(super) struct NoPosition;
+
 /// A search to run.
 pub(super) struct Order {
-    pub(super) game: Result<Game, String>,
+    pub(super) game: Result<Game, NoPosition>,
     pub(super) go: Go,
     pub(super) settings: Settings,
     pub(super) signal: Arc<Signal>,
@@ -187,7 +193,7 @@ impl Thinker {
                 (None, None)
             }
             Err(error) => {
-                self.output.info(error);
+                self.output.info(&error.to_string());
                 (None, None)
             }
         };

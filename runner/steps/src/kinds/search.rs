@@ -13,7 +13,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{SearchFiles, read_entry, write_table};
-use dc0_process::format::{amount, counted};
+use dc0_process::format::{counted, counted_amount};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,7 @@ impl Step for PositionSearch {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let [positions, simulations, proven] = ["positions", "simulations", "proven"].map(figure);
         let positions = counted(positions as usize, "position");
-        format!("{positions} searched, {} simulations, {proven} proven", amount(simulations))
+        format!("{positions} searched, {}, {proven} proven", counted_amount(simulations, "simulation"))
     }
 
     fn planned(&self, _: &AnalysisParams, number: u32) -> Result<String, StepError> {

@@ -1,5 +1,6 @@
 //! The runs and sweeps below a folder. Everything that is read is below it: links that lead out of it are not followed.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::cache::Stamped;
 use super::health::Health;
+use super::request::is_plain;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::{Folder, Generation, Generations, History, Progress, RecordHead};
@@ -101,19 +103,25 @@ impl Library {
         self.names(&format!("{}/trials", sweep.path)).iter().filter_map(find).collect()
     }
 
-    /// The run or sweep at a path. `None` for names that no run can have, and for links out of the folder.
+    /// The run or sweep at a path. `None` for names that no address can hold, and for links out of the folder.
     pub(super) fn find(&self, parts: &[String]) -> Option<Found> {
-        let [.., name] = parts else { return None };
-        let has_valid_depth = matches!(parts, [_] | [_, _, _]) && (parts.len() == 1 || parts[1] == "trials");
-        let parent =
-            parts[..parts.len() - 1].iter().fold(self.root.clone(), |parent, part| parent.join(part));
-        // Names that no run can have are rejected, those of the parent folders included.
-        let folder = Folder::of_run(&parent, name).ok()?;
-        let are_names = parts.iter().all(|part| Folder::of_run(&self.root, part).is_ok());
-        if !has_valid_depth || !are_names || !self.holds(folder.root()) {
+        let has_valid_depth = matches!(parts, [_]) || matches!(parts, [_, trials, _] if trials == "trials");
+        if !has_valid_depth || !parts.iter().all(|part| is_addressable(part)) {
+            return None;
+        }
+        let folder = Folder::at(&parts.iter().fold(self.root.clone(), |folder, part| folder.join(part)));
+        if !self.holds(folder.root()) {
             return None;
         }
         Some(Found { path: parts.join("/"), kind: folder.kind()?, folder })
+    }
+
+    /// Runs and sweeps that cannot be shown, because no address can hold their names.
+    pub(super) fn unaddressable(&self) -> Vec<PathBuf> {
+        let is_shown = |path: &Path| path.file_name().and_then(OsStr::to_str).is_some_and(is_addressable);
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| !is_shown(path) && Folder::at(path).kind().is_some()).collect()
     }
 
     /// A file of a run, if it is there and below the folder of runs.
@@ -187,6 +195,11 @@ impl Library {
     }
 }
 
+/// Whether a folder's name can be part of an address. Folders that somebody renamed need not have the names that dc0 gives.
+fn is_addressable(name: &str) -> bool {
+    !name.starts_with('.') && is_plain(name)
+}
+
 fn board(path: &Path, journal: &[u8]) -> Result<Board, String> {
     let (params, trials) = SweepFolder::read_content(journal, path).map_err(|error| error.to_string())?;
     Ok(Board::new(&params, &trials))
@@ -239,6 +252,33 @@ mod tests {
         {
             assert!(library.find(&parts(path)).is_none(), "{path}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn runs_with_any_name_are_found_and_those_that_no_address_can_hold_are_named() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let add = |name: &std::ffi::OsStr| {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+            fs::write(folder.path().join(name).join("run.json"), "{}").expect("a file");
+        };
+        let shown = ["a,b", "t\u{e4} st"];
+        let unshown = [".hidden", "a\\b", "new\nline"];
+        shown.iter().chain(&unshown).for_each(|name| add(name.as_ref()));
+        let latin_1 = std::ffi::OsStr::from_bytes(b"t\xe4st");
+        add(latin_1);
+        let library = Library::open(folder.path()).expect("a folder");
+        let all: Vec<String> = library.all().into_iter().map(|found| found.path).collect();
+        assert_eq!(all, shown);
+        let mut left_out = library.unaddressable();
+        left_out.sort();
+        let root = folder.path().canonicalize().expect("a folder");
+        let mut expected: Vec<_> = unshown.iter().map(|name| root.join(name)).collect();
+        expected.push(root.join(latin_1));
+        expected.sort();
+        assert_eq!(left_out, expected);
     }
 
     #[cfg(unix)]

@@ -142,11 +142,13 @@ fn parts(address: &Uri) -> Result<Vec<String>, Refusal> {
 
 fn part(encoded: &str) -> Result<String, Refusal> {
     let part = decoded(encoded).ok_or(Refusal::NotFound)?;
-    let is_odd = |c: char| c.is_control() || matches!(c, '/' | '\\' | '\0');
-    if part.is_empty() || part == "." || part == ".." || part.contains(is_odd) {
-        return Err(Refusal::NotFound);
-    }
-    Ok(part)
+    if is_plain(&part) { Ok(part) } else { Err(Refusal::NotFound) }
+}
+
+/// Whether a part of a path names one thing in its folder, on any system, in one line.
+pub(super) fn is_plain(part: &str) -> bool {
+    let is_odd = |c: char| c.is_control() || matches!(c, '/' | '\\');
+    !part.is_empty() && part != "." && part != ".." && !part.contains(is_odd)
 }
 
 fn pairs(query: &str) -> Result<Vec<(String, String)>, Refusal> {

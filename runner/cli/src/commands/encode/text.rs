@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Encoded, PlaneContent};
+use dc0_process::format::counted;
 
 /// Moves per line.
 const MOVES_ACROSS: usize = 4;
@@ -48,9 +49,6 @@ fn moves(position: &Encoded<'_>) -> String {
     };
     let all: Vec<String> = position.moves.iter().map(one).collect();
     let lines = all.chunks(MOVES_ACROSS).map(|line| format!("     {}\n", line.join("    ")));
-    let count = position.moves.len();
-    format!(
-        "\n{count} legal moves, each with its index of 4672 and Leela's of 1858\n{}",
-        lines.collect::<String>()
-    )
+    let count = counted(position.moves.len(), "legal move");
+    format!("\n{count}, each with its index of 4672 and Leela's of 1858\n{}", lines.collect::<String>())
 }

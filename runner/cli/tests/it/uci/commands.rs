@@ -1,6 +1,8 @@
 //! UCI apart from searches: the handshake, bad input, and commands for humans.
 
+use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::check::best;
@@ -114,12 +116,53 @@ fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
         assert_eq!(lines.len(), 2);
     }
     // The position is invalid now, so there is no move.
-    assert_eq!(best(&engine.ask("go nodes 1", "bestmove")), "(none)");
+    let lines = engine.ask("go nodes 1", "bestmove");
+    assert_eq!(best(&lines), "(none)");
+    // The error itself is not repeated.
+    assert!(lines.len() == 2 && lines[0].contains("there is no position"), "{lines:?}");
     engine.send_bytes(b"\xff\xfe\x00 stop go? \r\nsetoption\ngoo\n\n   \nponderhit\nstop\n");
     engine.send(&"x".repeat(3_000_000));
     let lines = engine.ask("isready", "readyok");
     assert!(lines[0].contains("a line of more than 1048576 bytes is ignored"), "{lines:?}");
     engine.search("startpos", "go nodes 10");
+}
+
+#[test]
+fn damaged_nets_are_refused_and_the_old_one_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/networks");
+    let copy = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let file = folder.path().join(name).join("az_small.safetensors");
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+        let mut bytes = fs::read(shipped.join("az_small.safetensors")).expect("a net");
+        change(&mut bytes);
+        fs::write(&file, bytes).expect("writes");
+        fs::copy(shipped.join("az_small.json"), file.with_extension("json")).expect("copies");
+        file
+    };
+    let flipped = copy("flipped", &|bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+    let cut = copy("cut", &|bytes| bytes.truncate(bytes.len() / 2));
+    let no_json = copy("no_json", &|_| ());
+    fs::write(no_json.with_extension("json"), "{").expect("writes");
+    let mut engine = Engine::ready(&[]);
+    let before = engine.search("startpos", "go nodes 60");
+    for file in [flipped, cut, no_json] {
+        engine.send(&format!("setoption name DC0Model value {}", file.display()));
+        let lines = engine.ask("isready", "readyok");
+        assert!(lines.len() == 2 && lines[0].starts_with("info string error: "), "{lines:?}");
+        engine.send("ucinewgame");
+        assert_eq!(best(&engine.search("startpos", "go nodes 60")), best(&before));
+    }
+}
+
+#[test]
+fn declared_defaults_on_the_command_line_change_nothing() {
+    let mut engine = Engine::ready(&["--option", "search.moves_left.slope=0.0027"]);
+    let mate = engine.search("fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "go nodes 800");
+    assert_eq!(best(&mate), "d1d8");
 }
 
 #[test]

@@ -46,6 +46,11 @@ impl Engine {
         engine
     }
 
+    #[cfg(unix)]
+    pub(crate) fn id(&self) -> u32 {
+        self.program.id()
+    }
+
     /// Whether the process has loaded libtorch.
     #[cfg(target_os = "linux")]
     pub(crate) fn has_libtorch(&self) -> bool {
@@ -104,6 +109,12 @@ impl Engine {
     #[track_caller]
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.input.take());
+        self.gone()
+    }
+
+    /// Waits until the process has ended. Returns its exit code and the remaining lines.
+    #[track_caller]
+    pub(crate) fn gone(mut self) -> (Option<i32>, Vec<String>) {
         let (start, mut lines) = (Stopwatch::start(), Vec::new());
         loop {
             match self.next(start) {

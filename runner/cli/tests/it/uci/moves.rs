@@ -20,6 +20,8 @@ fn moves_are_legal_in_positions_with_special_moves() {
         "fen 8/P6k/8/8/8/8/p6K/8 w - - 0 1",
         "fen 4k3/8/8/8/8/8/8/4K2R w K - 99 80",
         "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+        // The most legal moves that a position is known to have: 218.
+        "fen R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1",
     ] {
         engine.search(position, "go nodes 60");
     }

@@ -96,8 +96,28 @@ fn castling_is_written_as_the_option_says_and_read_in_both_forms() {
     let lines = engine.search(&moved, "go depth 3 searchmoves e8c8");
     assert_eq!(best(&lines), "e8a8");
     assert!(lines.iter().any(|line| line.contains(" pv e8a8")), "{lines:?}");
-    let lines = engine.ask("position fen 4k3/8/8/8/8/8/8/4K1R1 w H - 0 1\nisready", "readyok");
-    assert!(lines[0].contains("is not a legal position"), "{lines:?}");
+}
+
+#[test]
+fn a_fen_with_rights_or_a_square_that_cannot_be_is_searched_without_them() {
+    let mut engine = Engine::ready(&[]);
+    let odd = [
+        ("4k3/8/8/8/8/8/8/4K1R1 w H - 0 1", "4k3/8/8/8/8/8/8/4K1R1 w - - 0 1", "castling"),
+        ("4k3/8/8/8/8/8/8/4K3 w KQ - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "castling"),
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e4 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "ep square",
+        ),
+    ];
+    for (fen, without, rule) in odd {
+        let lines = engine.ask(&format!("position fen {fen}\nisready"), "readyok");
+        let expected = format!("searched without it: {without}");
+        assert!(lines.len() == 2 && lines[0].contains(rule) && lines[0].ends_with(&expected), "{lines:?}");
+        assert_ne!(best(&engine.ask("go nodes 20", "bestmove")), "(none)");
+    }
+    engine.send("position fen rnbqkbnr/ppp1pppp/8/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq D6 0 3");
+    assert_eq!(best(&engine.ask("go nodes 20 searchmoves e5d6", "bestmove")), "e5d6");
 }
 
 #[test]
@@ -110,6 +130,14 @@ fn a_queen_more_reads_like_one() {
     let (bare, whole) =
         ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
     assert!(score(&mut engine, bare) > 900);
+    for won in ["4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"] {
+        assert!(score(&mut engine, won) > 400, "{won}: {}", score(&mut engine, won));
+    }
+    // Three numbers that are not squeezed towards a draw.
+    let lines = engine.search(&format!("fen {whole}"), "go nodes 400");
+    let wdl = lines.iter().rev().find_map(|line| line.split_once(" wdl ")).expect("chances").1;
+    let wdl: Vec<u32> = wdl.split(' ').take(3).map(|share| share.parse().expect("a number")).collect();
+    assert!(wdl.iter().sum::<u32>() == 1000 && wdl[0] > 800, "{wdl:?}");
     assert!((500..2000).contains(&score(&mut engine, whole)), "{}", score(&mut engine, whole));
     assert!((-2000..-400).contains(&score(&mut engine, &whole.replace(" w ", " b "))));
     // What was fitted to a net that plays weakly.

@@ -106,6 +106,41 @@ fn short_times_are_used_and_kept() {
 }
 
 #[test]
+fn a_movetime_as_short_as_the_overhead_is_searched() {
+    let mut engine = Engine::ready(&["--option", "Move Overhead=50"]);
+    let lines = engine.search("startpos", "go movetime 50");
+    assert!(last_number(&lines, "nodes") > 10, "{lines:?}");
+}
+
+#[test]
+fn many_commands_in_one_write_have_an_answer_each() {
+    let mut engine = Engine::ready(&[]);
+    engine.send("position startpos");
+    for (go, count) in [("go nodes 1", 300), ("go infinite", 30)] {
+        engine.send(&[go].repeat(count).join("\n"));
+        for _ in 1..count {
+            check("startpos", &engine.until("bestmove"));
+        }
+        check("startpos", &engine.ask("stop", "bestmove"));
+    }
+    assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_engine_during_a_search() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut engine = Engine::ready(&[]);
+        engine.send("position startpos\ngo infinite");
+        engine.until("info");
+        let sent = std::process::Command::new("kill").args(["-s", signal, &engine.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        let (code, _) = engine.gone();
+        assert_ne!(code, Some(0), "{signal}");
+    }
+}
+
+#[test]
 fn quit_and_end_of_input_end_the_engine_during_a_search() {
     for go in ["go infinite", "go ponder", "go nodes 9000000"] {
         let mut engine = Engine::ready(&[]);

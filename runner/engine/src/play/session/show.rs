@@ -37,7 +37,7 @@ impl Session<'_> {
         let tags = &self.setup.tags;
         let who = format!("{} with {}, {} simulations a move", tags.engine, tags.net, tags.simulations);
         let side = self.human();
-        self.print(&format!("{who}. You play {side:?}; \"help\" lists the commands."))?;
+        self.print(&format!("{who}.\nYou play {side:?}; \"help\" lists the commands."))?;
         if self.turn() == side { self.show() } else { Ok(()) }
     }
 
