@@ -24,6 +24,35 @@ fn rows_have_their_run_and_iteration() {
 }
 
 #[test]
+fn the_schema_page_has_the_types_of_the_columns_that_come_from_paths() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
+    let page = std::fs::read_to_string(page).expect("the schema page");
+    let section = page.split("\n### ").find(|section| section.starts_with("Columns from paths"));
+    let rows = section.expect("a section").lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
+    let run = run();
+    let trial = Trial { trial: 3, replicate: 1 };
+    let source = RunSource { trial: Some(trial), ..RunSource::from_folder("sweep", run.path()) };
+    let tables = Database::new(vec![source], Vec::new(), Work::Exact).tables().expect("tables");
+    for row in rows {
+        let name = row[0].trim_end_matches('`');
+        let of_stored = ["games", "positions", "headers", "rejects", "training", "validation", "matches"];
+        let of_stored = of_stored.iter().chain(&["searches", "trees", "puzzles", "answers"]);
+        let kinds: Vec<&str> = of_stored
+            .filter_map(|table| tables.iter().find(|known| known.name == *table))
+            .filter_map(|table| table.columns.iter().find(|column| column.name == name))
+            .map(|column| column.kind.as_str())
+            .collect();
+        assert!(!kinds.is_empty() && kinds.iter().all(|kind| *kind == row[1]), "{name}: {kinds:?}");
+    }
+}
+
+#[test]
+fn a_second_column_of_a_name_gets_a_number() {
+    check("select 1 as a, 2 as a, 3 as a", "a  a_1  a_2\n1    2    3");
+}
+
+#[test]
 fn a_reserved_word_in_quotes_is_a_column() {
     check("select count(*) as n from positions where \"full\"", "n\n7");
 }

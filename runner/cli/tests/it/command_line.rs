@@ -304,6 +304,18 @@ fn a_script_and_parameters_may_come_from_pipes() {
     let ended: Ended = child.wait_with_output().expect("ends").into();
     assert!(matches!(ended.code, Some(130) | None), "{:?}", ended.code);
     assert_eq!(ended.stderr, "");
+    // Files of positions are read more than once, and a pipe would keep a program waiting.
+    for step in [
+        "run.puzzles(\"greedy\", \"values\")",
+        "run.arena(\"greedy\", \"random\", #{ games: 2, openings: #{ file: \"values\" } })",
+    ] {
+        experiment.write(&format!("let run = open_run(\"small\"); {step};"));
+        for args in [&["--check"][..], &[]] {
+            let ended = experiment.run(args);
+            assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+            assert!(ended.stderr.contains("it is not a regular file"), "{}", ended.stderr);
+        }
+    }
     // An import is read more than once.
     experiment.write("import \"script\" as script;");
     fs::rename(experiment.folder.path().join("script"), experiment.folder.path().join("script.rhai"))

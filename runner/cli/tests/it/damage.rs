@@ -104,6 +104,40 @@ fn a_report_says_on_its_page_what_is_missing_or_damaged() {
 }
 
 #[test]
+fn a_report_says_which_games_and_positions_are_missing() {
+    let experiment = whole();
+    for table in ["games", "positions"] {
+        let shard = experiment.first_in(&format!("{table}/iteration=0000"));
+        let kept = fs::read(&shard).expect("reads");
+        fs::remove_file(&shard).expect("removes");
+        let name = shard.file_name().expect("a name").to_string_lossy().into_owned();
+        let gone = "belongs to a finished step, and is gone; put back a good copy";
+        ends(&experiment, &["report", "small"], 3, &[&name, gone]);
+        let (html, incomplete) = page(&experiment);
+        assert!(html.split("<li>").any(|line| line.contains(&name) && line.contains(gone)), "{table}");
+        for section in ["overview", "health", "sample-games"] {
+            assert!(incomplete.iter().any(|known| known == section), "{table}: {incomplete:?}");
+        }
+        fs::write(shard, kept).expect("writes");
+    }
+}
+
+#[test]
+fn a_journal_that_was_cut_is_noticed_by_every_command_that_reads_it() {
+    let experiment = whole();
+    let path = experiment.run_folder().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).expect("reads");
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    fs::write(&path, lines[..lines.len() / 2].concat()).expect("writes");
+    ends(&experiment, &["report", "small"], 3, &["journal.jsonl"]);
+    let (html, _) = page(&experiment);
+    assert!(html.split("id=\"damage\"").nth(1).expect("a box").contains("journal.jsonl"));
+    ends(&experiment, &["sql", "small", "select count(*) from games"], 3, &["journal.jsonl"]);
+    let verified = command(&experiment, &["verify", "small"]);
+    assert!(verified.code == Some(3) && verified.stdout.contains("journal.jsonl"), "{}", verified.stdout);
+}
+
+#[test]
 fn a_report_without_a_record_shows_the_rest() {
     let experiment = whole();
     fs::remove_file(experiment.run_folder().join("run.json")).expect("removes");
@@ -291,7 +325,20 @@ fn removed_files_of_a_sweep_are_noticed() {
         ended.stderr
     );
 
-    fs::remove_file(sweep.join("trials.jsonl")).expect("removes");
+    let journal = sweep.join("trials.jsonl");
+    let kept = fs::read(&journal).expect("reads");
+    flip(&journal);
+    let heals = "put back a good copy, or delete it and give the sweep's command again";
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("trials.jsonl") && ended.stderr.contains(heals), "{}", ended.stderr);
+    // Queries read the table, which has a digest of its own.
+    for args in [&["report", "small"][..], &["export", "optuna", "small", "--out", "optuna.db"]] {
+        ends(&experiment, args, 3, &["trials.jsonl"]);
+    }
+    fs::write(&journal, kept).expect("writes");
+
+    fs::remove_file(&journal).expect("removes");
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("trials.jsonl is missing; its trials are done again"), "{}", ended.stderr);
@@ -412,11 +459,14 @@ fn a_file_that_is_flipped_or_removed_is_noticed_or_changes_no_result() {
             let verified = command(&experiment, &["verify", "small"]);
             assert_eq!(verified.code, Some(3), "{kind}: {}", verified.stdout);
             fs::remove_file(&report).expect("removes");
+            let copy = copied(&experiment);
+            let damaged = copy.results();
+            let resumed = copy.run(&once);
+            let speaks = ["warn: ", "error: ", "again"].iter().any(|word| resumed.stderr.contains(word));
+            // A resumed run does not read what its finished steps made.
+            assert!(speaks || copy.results() == damaged, "{kind}: {}", resumed.stderr);
             if !path.exists() {
-                // What a resumed run writes again is what was there, and it says so.
-                let copy = copied(&experiment);
-                let resumed = copy.run(&once);
-                let speaks = ["warn: ", "error: ", "again"].iter().any(|word| resumed.stderr.contains(word));
+                // What it writes again is what was there, and it says so.
                 assert!(speaks, "{kind}: {}", resumed.stderr);
                 if resumed.code == Some(0) {
                     // What belonged to a manifest that is gone is kept there.

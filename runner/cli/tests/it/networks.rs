@@ -38,6 +38,7 @@ fn every_kind_of_net_trains_on_the_same_games_and_plays() {
     let last = ["moves left true, value true", "true true", "13 stem.conv true true"];
     assert_eq!(lines[..4], [trained; 4], "{}", ended.stdout);
     assert_eq!(lines[4..7], last, "{}", ended.stdout);
+    assert!(ended.stderr.contains(" parameters, grown"), "{}", ended.stderr);
     let again = experiment.run(&[]);
     assert_eq!((again.code, again.stdout), (Some(0), ended.stdout), "finished steps are skipped");
 }

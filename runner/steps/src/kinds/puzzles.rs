@@ -364,7 +364,7 @@ impl PuzzleParams {
 impl Suite {
     /// Reads the suite of a file; what is wrong with it becomes problems with their lines.
     fn of_file(file: &str, problems: &mut Vec<Problem>) -> Self {
-        match std::fs::read(file) {
+        match files::read_regular(Path::new(file)) {
             Ok(content) => {
                 let name = Path::new(file).file_name().unwrap_or_default();
                 Self::of(&name.to_string_lossy(), file, &content, problems)
