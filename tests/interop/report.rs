@@ -99,7 +99,11 @@ fn a_report_opens_in_a_browser_and_is_deterministic() {
         "{seen}"
     );
     assert_eq!((&seen["focus"], &seen["follows"]), (&json!("board"), &json!(true)), "{seen}");
-    assert_eq!(seen["overflow"], json!([0, 0]), "{seen}");
+    assert_eq!((&seen["overflow"], &seen["links"]), (&json!([0, 0]), &json!(0)), "{seen}");
+    let letters: Vec<f64> =
+        seen["letters"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    let (least, most) = (letters.iter().copied().reduce(f64::min), letters.iter().copied().reduce(f64::max));
+    assert!(most.expect("letters") < 1.2 * least.expect("letters"), "{seen}");
     let choices = seen["choices"].as_array().expect("choices");
     assert!(
         choices[0] != choices[1]

@@ -38,6 +38,12 @@ const plain = await open(1280, 900, "light", false);
 seen.charts = await visible(plain, "figure.chart .wide svg");
 seen.tables = await desktop.$$eval("figure.chart", (all) => all.filter((one) => one.querySelector("details table")).length);
 seen.figures = (await desktop.$$("figure.chart")).length;
+// The letters of all pictures have one size, whatever their widths; those of marks beyond the axes may be smaller.
+seen.letters = await plain.$$eval("figure.chart .wide svg", (all) => [...new Set(all.flatMap((svg) => {
+  const scale = svg.getBoundingClientRect().width / (svg.viewBox.baseVal.width || svg.getBoundingClientRect().width);
+  return [...svg.querySelectorAll("text")].map((text) => Math.round(10 * scale * Number.parseFloat(getComputedStyle(text).fontSize)) / 10);
+}))]);
+seen.links = await desktop.$eval("nav ul", (list) => list.scrollWidth - list.clientWidth);
 await screenshot(desktop, "light");
 
 // Bars end below the top of their chart.

@@ -32,6 +32,7 @@ function paintReferences(plot, { levels, diagonal }, ratio) {
   ctx.lineWidth = ratio;
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
+  ctx.textBaseline = "alphabetic";
   ctx.setLineDash([5 * ratio, 4 * ratio]);
   for (const [level, label] of levels) {
     const height = y(plot, level);
