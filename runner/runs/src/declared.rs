@@ -1,6 +1,7 @@
 //! The parameters that a script declares with `params(#{…})`, which its users may change.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use dc0_core::params::Value;
@@ -32,12 +33,14 @@ pub struct Declaration {
     /// Whether the script is stopped once it has declared its parameters.
     ends: bool,
     declared: Mutex<Option<Vec<Declared>>>,
+    /// Whether a run or sweep is open, whose record has the parameters.
+    is_closed: AtomicBool,
 }
 
 impl Declaration {
     /// Starts with the values from the command line.
     pub fn new(overrides: Vec<Override>) -> Self {
-        Self { overrides, ends: false, declared: Mutex::new(None) }
+        Self { overrides, ends: false, declared: Mutex::new(None), is_closed: AtomicBool::new(false) }
     }
 
     /// For a script that is run only to list its parameters: once it has declared them, an error stops it.
@@ -48,6 +51,16 @@ impl Declaration {
     /// Whether the script has reached its declaration.
     pub fn is_made(&self) -> bool {
         self.declared().is_some()
+    }
+
+    /// Notes that a run or sweep was opened.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is too late to declare parameters.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
     }
 
     fn declared(&self) -> MutexGuard<'_, Option<Vec<Declared>>> {

@@ -18,6 +18,11 @@ pub fn declare(declaration: &Declaration, context: &NativeCallContext<'_>, mut m
     if declaration.is_made() {
         return Err(call.misuse("is called a second time; declare all parameters in one call at the top"));
     }
+    if declaration.is_closed() {
+        return Err(call.misuse(
+            "is called after the run or sweep was opened, whose record has the parameters; call it at the top",
+        ));
+    }
     let mut problems = ParamProblems::default();
     let typed = values::insert_defaults(&mut map, "", &mut problems);
     let mut rows = Vec::new();

@@ -103,8 +103,9 @@ impl Session {
         durable::digest(format!("{texts}{declared}").as_bytes())
     }
 
-    /// An error if `--set` names parameters that the script has not declared yet.
+    /// Ends the time for declaring parameters. An error if `--set` names some that the script has not declared.
     pub(super) fn check_declared(&self, call: &Call<'_>) -> Answer<()> {
+        self.declaration.close();
         let Some(unused) = self.declaration.unused() else { return Ok(()) };
         Err(call.misuse(format!("{unused}, but the script has not called params(#{{…}}) before")))
     }
