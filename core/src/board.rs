@@ -2,6 +2,7 @@
 
 mod castling;
 mod chess960;
+mod endgames;
 mod ending;
 mod epd;
 mod fen;
@@ -25,6 +26,7 @@ mod text_file;
 
 pub use castling::CastlingSquares;
 pub use chess960::CHESS960_STARTS;
+pub use endgames::ENDGAMES;
 pub use ending::{Adjudication, Ending, Fault};
 pub use epd::{Epd, EpdError, Operands, read_epd};
 pub use fen::FenError;

@@ -5,7 +5,9 @@ use std::collections::hash_map::Entry;
 
 use rand::seq::SliceRandom;
 
-use crate::board::{CHESS960_STARTS, Game, Position, Rules, TextFileError, TextProblem, read_epd, read_pgn};
+use crate::board::{
+    CHESS960_STARTS, ENDGAMES, Game, Position, Rules, TextFileError, TextProblem, read_epd, read_pgn,
+};
 use crate::durable;
 use crate::params;
 use crate::rng::{Purpose, Seed};
@@ -17,7 +19,7 @@ params! {
     /// A book of openings for a match, dealt in random order.
     pub struct BookParams {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
-        /// `double-chess960` for those in which each side has pieces of its own.
+        /// `double-chess960` for those in which each side has pieces of its own; or `endgames` for 10,000 random endings of few pieces.
         file: String = String::new();
         /// The most plies that are taken from each game of a `.pgn`; () for all.
         plies: Option<u32> = None, in 1..=1000;
@@ -32,10 +34,11 @@ params! {
 
 /// What a book is read from, for the message that it is not given.
 pub(crate) fn missing_file() -> String {
-    "is missing; expected a file that ends in .epd, .fen or .pgn, chess960 or double-chess960".to_owned()
+    "is missing; expected a file that ends in .epd, .fen or .pgn, or chess960, double-chess960 or endgames"
+        .to_owned()
 }
 
-/// Openings, each of another position: those of a file, or all start positions of Chess960.
+/// Openings, each of another position: those of a file, all start positions of Chess960, or random endings.
 #[derive(Debug, Clone)]
 pub struct Book {
     openings: Openings,
@@ -48,6 +51,7 @@ enum Openings {
     Listed(Vec<Game>),
     Chess960,
     DoubleChess960,
+    Endgames,
 }
 
 /// An opening whose position an earlier one has, and which is left out.
@@ -60,11 +64,12 @@ pub struct Duplicate {
 }
 
 impl Book {
-    /// The book that a name stands for where a file is expected: `chess960` or `double-chess960`.
+    /// The book that a name stands for where a file is expected: `chess960`, `double-chess960` or `endgames`.
     pub fn named(name: &str) -> Option<Self> {
         let openings = match name {
             "chess960" => Openings::Chess960,
             "double-chess960" => Openings::DoubleChess960,
+            "endgames" => Openings::Endgames,
             _ => return None,
         };
         Some(Self { openings, duplicates: Vec::new(), digest: durable::digest(name.as_bytes()) })
@@ -84,7 +89,7 @@ impl Book {
                 games.into_iter().map(|read| (read.line, read.game)).collect()
             }
             _ => {
-                let cause = "is not a book by its name; expected a name that ends in .epd, .fen or .pgn, or chess960 or double-chess960";
+                let cause = "is not a book by its name; expected a name that ends in .epd, .fen or .pgn, or chess960, double-chess960 or endgames";
                 return Err(TextFileError::of_file(file, cause));
             }
         };
@@ -121,6 +126,7 @@ impl Book {
             Openings::Listed(games) => games.len(),
             Openings::Chess960 => starts,
             Openings::DoubleChess960 => starts * starts,
+            Openings::Endgames => ENDGAMES as usize,
         }
     }
 
@@ -128,7 +134,7 @@ impl Book {
     pub fn longest(&self) -> usize {
         match &self.openings {
             Openings::Listed(games) => games.iter().map(Game::ply).max().unwrap_or(0),
-            Openings::Chess960 | Openings::DoubleChess960 => 0,
+            Openings::Chess960 | Openings::DoubleChess960 | Openings::Endgames => 0,
         }
     }
 
@@ -164,6 +170,10 @@ impl Book {
                 // Each row of pieces of a side meets the others in turn, so that each pair comes once.
                 let (white, black) = (order(starts), order(starts));
                 start(white[number % starts], black[(number + number / starts) % starts])
+            }
+            Openings::Endgames => {
+                let position = Position::endgame(order(ENDGAMES as usize)[number]);
+                Game::from_position(position.expect("there is an ending for each number"))
             }
         }
     }
@@ -252,6 +262,20 @@ mod tests {
         assert_eq!((book.len(), book.longest()), (2, 4));
         let book = epd(&[KINGS]);
         assert_eq!(book.opening(Seed { run: 1, step: 1 }, 7).to_text(), format!("{KINGS} 0 1"));
+    }
+
+    #[test]
+    fn endgames_are_dealt_once_each_and_have_no_moves() {
+        let book = Book::named("endgames").expect("a name");
+        assert_eq!((book.len(), book.longest()), (10_000, 0));
+        let seed = Seed { run: 1, step: 2 };
+        let first: HashSet<String> = (0..200).map(|number| book.opening(seed, number).to_text()).collect();
+        assert_eq!(first.len(), 200);
+        assert_eq!(
+            book.opening(seed, 0).to_text(),
+            Book::named("endgames").expect("a name").opening(seed, 0).to_text()
+        );
+        assert_ne!(book.digest(), Book::named("chess960").expect("a name").digest());
     }
 
     #[test]

@@ -52,7 +52,7 @@ params! {
     /// A book of openings for self-play, dealt in random order, each once before any again.
     pub struct StartParams {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
-        /// `double-chess960` for those in which each side has pieces of its own.
+        /// `double-chess960` for those in which each side has pieces of its own; or `endgames` for 10,000 random endings of few pieces.
         file: String = String::new();
         /// The most plies that are taken from each game of a `.pgn`; () for all.
         plies: Option<u32> = None, in 1..=1000;
