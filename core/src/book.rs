@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn endgames_are_dealt_once_each_and_have_no_moves() {
+    fn endgames_are_used_once_each_and_have_no_moves() {
         let book = Book::named("endgames").expect("a name");
         assert_eq!((book.len(), book.longest()), (10_000, 0));
         let seed = Seed { run: 1, step: 2 };
