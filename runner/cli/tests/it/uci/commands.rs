@@ -128,6 +128,21 @@ fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
 }
 
 #[test]
+fn lines_may_end_in_any_way_and_be_long() {
+    let mut engine = Engine::ready(&[]);
+    engine.send_bytes(b"position startpos\r\ngo nodes 5\r\r\n");
+    assert_ne!(best(&engine.until("bestmove")), "(none)");
+    let shuffled = format!("position startpos moves{}", " g1f3 g8f6 f3g1 f6g8".repeat(20_000));
+    engine.send(&shuffled);
+    assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
+    // The last line has no end.
+    engine.send_bytes(b"position startpos\ngo nodes 5\nisready");
+    engine.until("bestmove");
+    let (code, lines) = engine.end();
+    assert_eq!((code, lines), (Some(0), vec!["readyok".to_owned()]));
+}
+
+#[test]
 fn damaged_nets_are_refused_and_the_old_one_stays() {
     let folder = tempfile::tempdir().expect("a folder");
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/networks");

@@ -49,6 +49,37 @@ fn castling_en_passant_and_promotions_use_uci_notation() {
 }
 
 #[test]
+fn threads_change_no_search_of_a_size() {
+    let searched = |threads: &str| {
+        let mut engine = Engine::ready(&["--option", &format!("Threads={threads}")]);
+        let lines = engine.search("startpos moves e2e4 e7e5", "go nodes 500");
+        let last = lines.iter().rfind(|line| line.starts_with("info depth")).expect("a line");
+        let words: Vec<&str> = last.split(' ').collect();
+        let known = ["depth", "cp", "nodes"].map(|name| after(&words, name).map(ToOwned::to_owned));
+        let line = last.split_once(" pv ").map(|(_, line)| line.to_owned());
+        (best(&lines).to_owned(), known, line)
+    };
+    assert_eq!(searched("1"), searched("2"));
+}
+
+#[test]
+fn a_won_ending_of_a_queen_and_a_rook_is_mated() {
+    let mut engine = Engine::ready(&[]);
+    let start = "fen 4k3/8/8/8/8/8/8/R2QK3 w - - 0 1";
+    let mut moves = String::new();
+    for _ in 0..40 {
+        let position = format!("{start} moves{moves}");
+        if game(&position).outcome_by_rules(game(&position).position().has_legal_move()).is_some() {
+            break;
+        }
+        let lines = engine.search(&position, "go nodes 400");
+        moves += &format!(" {}", best(&lines));
+    }
+    let end = game(&format!("{start} moves{moves}"));
+    assert!(end.position().is_check() && !end.position().has_legal_move(), "{moves}");
+}
+
+#[test]
 fn a_finished_game_has_no_bestmove() {
     let mut engine = Engine::ready(&[]);
     assert_eq!(engine.search(MATE, "go nodes 5"), ["info depth 0 score mate 0", "bestmove (none)"]);

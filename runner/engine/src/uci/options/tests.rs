@@ -227,6 +227,38 @@ fn bad_values_are_rejected_with_the_range() {
 }
 
 #[test]
+fn no_value_of_any_option_ends_the_engine_and_a_refusal_says_what_is_expected() {
+    let odd = [
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-inf",
+        "1e400",
+        "-1",
+        "99999999999999999999",
+        "0x10",
+        "true and false",
+        "\u{0}",
+        "é",
+        "none",
+    ];
+    let (fresh, mut tried) = (settings(), 0);
+    for option in all().iter().filter(|option| !["LogFile", "Clear Hash"].contains(&option.name.as_str())) {
+        for value in odd {
+            let mut settings = fresh.clone();
+            if let Err(error) = settings.set(&option.name, value) {
+                let message = error.to_string();
+                assert!(message.len() > 20, "{}: {message}", option.name);
+                assert_eq!(settings.search, fresh.search, "{} {value:?}", option.name);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "{tried}");
+}
+
+#[test]
 fn the_leaf_batch_is_the_devices_unless_one_is_requested() {
     let mut settings = settings();
     assert_eq!(settings.search.leaf_batch, 16);
