@@ -133,9 +133,9 @@ fn source(name: &str, folder: &Path) -> RunSource {
     let steps = vec![
         step(0, "network", 0, 0, &[]),
         step(1, "self_play", 0, 0, &played),
-        step(2, "train", 1, 1, &[("updates", 20.0)]),
+        step(2, "train", 1, 1, &[("updates", 20.0), ("gradient_norm", 0.5)]),
         step(3, "arena", 0, 1, &[("score", 0.5)]),
-        step(4, "train", 2, 2, &[("updates", 20.0)]),
+        step(4, "train", 2, 2, &[("updates", 20.0), ("gradient_norm", 2.0)]),
         step(5, "arena", 1, 2, &[("score", 0.5)]),
     ];
     RunSource { steps, ..RunSource::from_folder(name, folder) }
@@ -232,6 +232,17 @@ fn drawn_matches_have_an_interval() {
     let Marks::Series(series) = &chart(&report, "elo-net").marks else { panic!("series") };
     let (low, high) = series[0].points[2].interval.expect("an interval");
     assert!(low < -20.0 && high > 20.0, "{low} to {high}");
+}
+
+#[test]
+fn figures_say_what_they_are_of() {
+    let html = reported(&[("plain", 1)]).html;
+    let norms = "norm 2 at the end of the latest training, 1.25 in the median of 2 trainings";
+    assert!(html.contains(norms), "{}", &html[html.find("Gradients").expect("a check")..][..400]);
+    for head in ["time of all steps", "self-play games", "self-play positions", "self-play evaluations"] {
+        assert!(html.contains(&format!(">{head}</th>")), "{head}");
+    }
+    assert!(!html.contains(">evaluations</th>"));
 }
 
 #[test]
@@ -404,7 +415,8 @@ fn a_sweep_shows_trials_without_a_parameter_too() {
     assert!(report.html.contains("<td>0004</td><td>all &lt;b&gt;is&lt;/b&gt; lost</td>"));
     let Marks::Series(history) = &chart(&report, "history-0").marks else { panic!("series") };
     let values = |index: usize| history[index].points.iter().map(|point| point.y).collect::<Vec<_>>();
-    assert_eq!((values(0), values(1)), (vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(values(0), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(values(1), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0]);
     let parallel = chart(&report, "parallel-0");
     let Marks::Parallel { axes, lines } = &parallel.marks else { panic!("lines") };
     assert_eq!(lines.len(), 4);

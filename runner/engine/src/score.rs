@@ -51,7 +51,7 @@ impl ScoreFit {
     /// That of `az_nnue`, the net in the program that plays by default, by the same from 300 games with 400 simulations;
     /// docs/guides/uci.md shows how well it fits.
     pub const AZ_NNUE: Self =
-        Self { calibration: Calibration { factor: 0.86, value: 0.76, draw: 0.37 }, scale: 222.0 };
+        Self { calibration: Calibration { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
 
     /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {

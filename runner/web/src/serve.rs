@@ -292,7 +292,8 @@ fn greet(console: &Console, library: &Library, name: &str, address: SocketAddr, 
     console.result(&format!("{name}: {count}\nopen http://{shown}/?token={token}"));
     for path in library.unaddressable() {
         console.note(&format!(
-            "warning: {path:?} is not shown: its name begins with a dot or has letters that no address can hold; rename the folder"
+            "warning: {} is not shown: its name begins with a dot or has letters that no address can hold; rename the folder",
+            path.display().to_string().escape_debug()
         ));
     }
     console.note("Ctrl-C ends this; runs go on without it");

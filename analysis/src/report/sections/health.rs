@@ -257,10 +257,10 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
     judged(
         passed,
         format!(
-            "norm {} at the end of the latest training, {} in the median of {} trainings; warning above {GRADIENT} times the median",
+            "norm {} at the end of the latest training, {} in the median of {}; warning above {GRADIENT} times the median",
             short(latest),
             short(median),
-            norms.len()
+            with_noun(norms.len() as f64, "training")
         ),
     )
 }

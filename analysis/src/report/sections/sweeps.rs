@@ -199,8 +199,10 @@ fn history(sweep: &ReportSweep, index: usize, trials: &Trials) -> Chart {
     for (trial, value) in complete.into_iter().filter_map(|trial| Some((trial, trial.value?))) {
         let better = |best: f64| if sweep.maximize { best.max(value) } else { best.min(value) };
         let so_far = best.map_or(value, better);
-        best = Some(so_far);
         let x = f64::from(trial.number);
+        // A step, not a slope.
+        bests.extend(best.filter(|before| *before != so_far).map(|before| Point::new(x, before)));
+        best = Some(so_far);
         points.push(Point { x, y: value, interval: trial.interval });
         bests.push(Point::new(x, so_far));
     }

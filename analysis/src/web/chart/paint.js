@@ -39,7 +39,10 @@ function paintReferences(plot, { levels, diagonal }, ratio) {
     line(ctx, [bbox.left, height], [bbox.left + bbox.width, height]);
     ctx.fillText(label, bbox.left + bbox.width - 4 * ratio, height - 4 * ratio);
   }
-  if (diagonal) line(ctx, [x(plot, 0), y(plot, 0)], [x(plot, 1), y(plot, 1)]);
+  if (diagonal) {
+    const [from, to] = [Math.max(plot.scales.x.min, plot.scales.y.min), Math.min(plot.scales.x.max, plot.scales.y.max)];
+    if (from < to) line(ctx, [x(plot, from), y(plot, from)], [x(plot, to), y(plot, to)]);
+  }
   ctx.setLineDash([]);
 }
 

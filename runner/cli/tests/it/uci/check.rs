@@ -47,18 +47,14 @@ pub(crate) fn check(position: &str, lines: &[String]) {
         }
     }
     // What is played is what the last line begins with, and a search never goes back.
-    let first = |name| {
-        infos
-            .iter()
-            .filter(move |line| !line.contains(" multipv ") || line.contains(" multipv 1 "))
-            .filter_map(move |line| after(&line.split(' ').collect::<Vec<_>>(), name).map(ToOwned::to_owned))
-    };
-    let numbers = |name| first(name).filter_map(|number| number.parse::<u64>().ok()).collect::<Vec<_>>();
-    assert!(numbers("depth").is_sorted() && numbers("nodes").is_sorted(), "{infos:?}");
-    if let (Some(pv), Some(best)) = (first("pv").last(), lines.last().and_then(|line| line.split(' ').nth(1)))
-    {
-        assert_eq!(pv, best, "{infos:?}");
+    let is_first = |line: &&&String| !line.contains(" multipv ") || line.contains(" multipv 1 ");
+    let first: Vec<Vec<&str>> = infos.iter().filter(is_first).map(|line| line.split(' ').collect()).collect();
+    for name in ["depth", "nodes"] {
+        let numbers = first.iter().filter_map(|words| after(words, name)?.parse::<u64>().ok());
+        assert!(numbers.is_sorted(), "{name}: {infos:?}");
     }
+    let pv = first.iter().rev().find_map(|words| after(words, "pv"));
+    assert!(pv.is_none_or(|pv| pv == self::best(lines)), "{infos:?}");
     let best: Vec<&str> = lines.last().expect("a best move").split(' ').collect();
     match best[..] {
         ["bestmove", "(none)"] => assert!(!game(position).position().has_legal_move()),

@@ -128,7 +128,7 @@ fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
 }
 
 #[test]
-fn lines_may_end_in_any_way_and_be_long() {
+fn lines_may_be_long_and_the_last_needs_no_end() {
     let mut engine = Engine::ready(&[]);
     engine.send_bytes(b"position startpos\r\ngo nodes 5\r\r\n");
     assert_ne!(best(&engine.until("bestmove")), "(none)");

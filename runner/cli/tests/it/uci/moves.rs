@@ -73,7 +73,7 @@ fn a_won_ending_of_a_queen_and_a_rook_is_mated() {
             break;
         }
         let lines = engine.search(&position, "go nodes 400");
-        moves += &format!(" {}", best(&lines));
+        moves.extend([" ", best(&lines)]);
     }
     let end = game(&format!("{start} moves{moves}"));
     assert!(end.position().is_check() && !end.position().has_legal_move(), "{moves}");

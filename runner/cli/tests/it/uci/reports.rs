@@ -129,17 +129,17 @@ fn a_queen_more_reads_like_one() {
     };
     let (bare, whole) =
         ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-    assert!(score(&mut engine, bare) > 900);
+    assert!(score(&mut engine, bare) > 500);
     for won in ["4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"] {
-        assert!(score(&mut engine, won) > 400, "{won}: {}", score(&mut engine, won));
+        assert!(score(&mut engine, won) > 300, "{won}: {}", score(&mut engine, won));
     }
     // Three numbers that are not squeezed towards a draw.
     let lines = engine.search(&format!("fen {whole}"), "go nodes 400");
     let wdl = lines.iter().rev().find_map(|line| line.split_once(" wdl ")).expect("chances").1;
     let wdl: Vec<u32> = wdl.split(' ').take(3).map(|share| share.parse().expect("a number")).collect();
     assert!(wdl.iter().sum::<u32>() == 1000 && wdl[0] > 800, "{wdl:?}");
-    assert!((500..2000).contains(&score(&mut engine, whole)), "{}", score(&mut engine, whole));
-    assert!((-2000..-400).contains(&score(&mut engine, &whole.replace(" w ", " b "))));
+    assert!((500..2500).contains(&score(&mut engine, whole)), "{}", score(&mut engine, whole));
+    assert!((-2500..-400).contains(&score(&mut engine, &whole.replace(" w ", " b "))));
     // What was fitted to a net that plays weakly.
     engine.send(&format!("setoption name DC0Model value {RESIDUAL}"));
     assert!((500..2000).contains(&score(&mut engine, bare)), "{}", score(&mut engine, bare));

@@ -33,7 +33,8 @@ function sorted(rows) {
 }
 
 function isFound(row) {
-  const text = [row.name, row.script, row.kind, row.state].filter(Boolean).join(" ").toLowerCase();
+  const shown = badges(row).map((badge) => badge.textContent ?? badge);
+  const text = [row.name, row.script, row.kind, row.state, ...shown].filter(Boolean).join(" ").toLowerCase();
   return at("search").value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
