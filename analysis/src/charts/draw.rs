@@ -12,7 +12,7 @@ use kuva::render::theme::Theme as KuvaTheme;
 use std::sync::Arc;
 
 use super::axis;
-use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale};
+use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale, Series, SeriesStyle};
 use super::curves::{curves, diagonal};
 use super::parallel;
 use super::table::{percent, short};
@@ -124,7 +124,7 @@ impl Chart {
         let ticks = if width < 400.0 { 4 } else { 6 };
         let layout = layout.with_ticks(ticks).with_x_label_overlap(AxisLabelOverlap::Thin);
         match &self.marks {
-            Marks::Parallel { axes, .. } => parallel::layout(layout, axes, theme),
+            Marks::Parallel { axes, .. } => parallel::layout(layout, axes, width, theme),
             Marks::Stacks { .. } => self.with_y_bounds(with_titles(layout, &self.x, &self.y)),
             Marks::Bars(_) => with_titles(layout, &self.y, &self.x).with_x_axis_min(0.0),
             Marks::Series(_) => {
@@ -224,7 +224,11 @@ impl Chart {
         };
         match &self.marks {
             Marks::Series(series) => {
-                series.iter().map(|series| entry(&series.name, series.ink, LegendShape::Line)).collect()
+                let shape = |series: &Series| match series.style {
+                    SeriesStyle::Markers => LegendShape::Marker(series.ink.marker()),
+                    SeriesStyle::Line | SeriesStyle::MarkedLine => LegendShape::Line,
+                };
+                series.iter().map(|series| entry(&series.name, series.ink, shape(series))).collect()
             }
             Marks::Stacks { parts, .. } => {
                 parts.iter().map(|part| entry(&part.name, part.ink, LegendShape::Rect)).collect()

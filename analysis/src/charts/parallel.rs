@@ -62,17 +62,19 @@ pub(super) fn plots(axes: &[Axis], lines: &[ParallelLine], theme: Theme) -> Vec<
 }
 
 /// A vertical line for each axis, with its name below.
-pub(super) fn layout(layout: Layout, axes: &[Axis], theme: Theme) -> Layout {
-    let names = axes.iter().map(|axis| axis.label.clone()).collect();
+pub(super) fn layout(layout: Layout, axes: &[Axis], width: f64, theme: Theme) -> Layout {
+    // Names alternate between two rows, so each has the room of two axes.
+    let room = 2.0 * (width - 2.0 * MARGIN) / (axes.len() - 1).max(1) as f64;
+    let longest = ((room - GAP) / text_width(1)) as usize;
+    let names: Vec<String> = axes.iter().map(|axis| end_of(&axis.label, longest)).collect();
+    let lengths = [names.first(), names.last()].map(|name| name.map_or(0, |name| name.chars().count()));
     let layout = layout.with_x_categories(names).with_x_label_overlap(AxisLabelOverlap::Stagger);
     let layout = layout.with_x_axis_min(1.0).with_x_axis_max(axes.len() as f64);
     let layout = layout.with_y_axis_min(-PADDING).with_y_axis_max(1.0 + PADDING).with_show_grid(false);
     let vertical = |x: usize| ReferenceLine::vertical(x as f64).with_color(Ink::Muted.colour(theme));
     // Names are centred below their axes.
-    let margin = |axis: Option<&Axis>| {
-        axis.map_or(MARGIN, |axis| MARGIN.max(text_width(axis.label.chars().count()) / 2.0))
-    };
-    let layout = layout.with_force_margins(margin(axes.first()), margin(axes.last()));
+    let [left, right] = lengths.map(|length| MARGIN.max(text_width(length) / 2.0));
+    let layout = layout.with_force_margins(left, right);
     let mut layout = (1..=axes.len())
         .fold(layout, |layout, x| layout.with_reference_line(vertical(x).with_dasharray("none")));
     layout.suppress_y_ticks = true;
@@ -107,6 +109,15 @@ fn truncated(text: &str, max_length: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(max_length.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The end of a name that is too long: the last parts of a path distinguish it.
+fn end_of(name: &str, longest: usize) -> String {
+    let length = name.chars().count();
+    if length <= longest {
+        return name.to_owned();
+    }
+    ['…'].into_iter().chain(name.chars().skip(length + 1 - longest.max(1))).collect()
 }
 
 fn label(x: f64, y: f64, content: String, is_last: bool, theme: Theme) -> [Primitive; 2] {
@@ -217,7 +228,7 @@ fn round_numbers_by_factor(least: f64, most: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisScale, round_numbers, round_numbers_by_factor, truncated};
+    use super::{AxisScale, end_of, round_numbers, round_numbers_by_factor, truncated};
     use crate::charts::{Axis, Scale, short};
 
     #[test]
@@ -246,6 +257,9 @@ mod tests {
     fn long_labels_are_truncated() {
         assert_eq!(truncated("gumbel", 6), "gumbel");
         assert_eq!(truncated("sequential halving", 8), "sequent…");
+        assert_eq!(end_of("search.c_puct", 13), "search.c_puct");
+        assert_eq!(end_of("search.c_puct", 8), "….c_puct");
+        assert_eq!(end_of("search.c_puct", 0), "…");
     }
 
     #[test]

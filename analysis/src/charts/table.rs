@@ -36,7 +36,8 @@ fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
-        size if size >= 0.0995 || size == 0.0 => 2,
+        size if size >= 0.995 || size == 0.0 => 2,
+        size if size >= 0.0995 => 3,
         _ => 4,
     };
     let text = format!("{value:.decimals$}");
@@ -158,6 +159,8 @@ mod tests {
             (0.0123, "0.0123"),
             (0.0001, "1.0e-4"),
             (3.1449, "3.14"),
+            (0.125, "0.125"),
+            (-0.9996, "−1"),
             (f64::NAN, "–"),
             (0.002, "0.002"),
             (100.0, "100"),

@@ -66,7 +66,7 @@ fn fitted(context: &Context<'_>, standing: &Standing) -> Option<String> {
     let of = if context.runs.len() > 1 { format!(" of {}", standing.run) } else { String::new() };
     let white = format!("{:+.0} Elo ({})", white.value, signed(white.low, white.high)).replace('-', "−");
     let [draw, low, high] =
-        [draws.value, draws.low, draws.high].map(|share| format!("{:.0} %", 100.0 * share));
+        [draws.value, draws.low, draws.high].map(|share| format!("{:.0}\u{a0}%", 100.0 * share));
     Some(format!(
         "In the matches{of}, White's advantage is {white}, and equal players draw {draw} of their games ({low} to {high})."
     ))

@@ -127,8 +127,9 @@ impl Trials {
 }
 
 fn value_and_interval(trial: &Trial) -> String {
-    let value = trial.value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
-    trial.interval.map_or(value.clone(), |(low, high)| format!("{value} [{low:.4}, {high:.4}]"))
+    let number = |value: f64| format!("{value:.4}").replace('-', "−");
+    let value = trial.value.map_or_else(|| "–".to_owned(), number);
+    trial.interval.map_or(value.clone(), |(low, high)| format!("{value} [{}, {}]", number(low), number(high)))
 }
 
 fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
@@ -243,21 +244,22 @@ fn pairs(sweep: &ReportSweep, index: usize, trials: &Trials) -> Vec<Chart> {
     charts
 }
 
-/// The quarters of the complete trials, the best first.
-const QUARTERS: [&str; 4] = ["best quarter", "second", "third", "worst quarter"];
+/// The quarters of the complete trials. The best comes last, so that its marks are above the others.
+const QUARTERS: [&str; 4] = ["worst quarter", "third", "second", "best quarter"];
 
 fn pair(sweep: &ReportSweep, index: usize, trials: &Trials, (first, second): (usize, usize)) -> Chart {
     let (x, y) = (trials.axis(sweep, first), trials.axis(sweep, second));
     let complete: Vec<&Trial> = trials.complete().collect();
     let quarter = |(number, name): (usize, &&str)| {
-        let is_in = |rank: usize| QUARTERS.len() * rank / complete.len() == number;
+        let from_best = QUARTERS.len() - 1 - number;
+        let is_in = |rank: usize| QUARTERS.len() * rank / complete.len() == from_best;
         let of_quarter = complete.iter().enumerate().filter(|(rank, _)| is_in(*rank));
         let point = |(_, trial): (usize, &&Trial)| {
             Some(Point::new(position(&x, &trial.point[first])?, position(&y, &trial.point[second])?))
         };
         let mut points: Vec<Point> = of_quarter.filter_map(point).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let (name, ink) = ((*name).to_owned(), Ink::Series(number));
+        let (name, ink) = ((*name).to_owned(), Ink::Series(from_best));
         Series { name, ink, style: SeriesStyle::Markers, points }
     };
     Chart {
