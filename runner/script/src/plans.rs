@@ -186,10 +186,15 @@ impl Attempt {
             || self.ended.as_ref().is_err_and(is_at_work)
     }
 
-    /// Whether the script is wrong, a file cannot be read, or the plan is no longer wanted. A failed `assert` may hold under another
-    /// assumption.
+    /// Whether the script is wrong, a file cannot be read, or the plan is no longer wanted. Under another assumption a failed `assert`
+    /// may hold, and a number from a table may be a parameter's value.
     fn ends_all(&self) -> bool {
-        self.ended.as_ref().is_err_and(|failure| failure.exit != Exit::Failed) && !self.is_endless()
+        let is_wrong = |failure: &Failure| match failure.exit {
+            Exit::Failed => false,
+            Exit::BadInput => !self.planner.trace().reads_tables(),
+            _ => true,
+        };
+        self.ended.as_ref().is_err_and(is_wrong) && !self.is_endless()
     }
 
     /// How the script ends, beside the plan that is shown.
@@ -204,6 +209,7 @@ impl Attempt {
         let differs = parting.is_some() || matches!(end, PlannedEnd::Fails(_));
         Alternative {
             assumption: self.planner.assumption(),
+            reads_tables: shown.planner.trace().reads_tables(),
             end,
             is_shown,
             differs,

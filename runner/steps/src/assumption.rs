@@ -38,12 +38,22 @@ impl Assumption {
         ])
     }
 
+    /// Numbers of tables that are not known.
+    pub(crate) fn table_number(self) -> i64 {
+        self.pick([0, 1, 1_000_000])
+    }
+
+    /// The assumption in words, for a script that also reads tables.
+    pub(crate) fn words_with_tables(self) -> String {
+        format!("{}, tables hold {}", self.words(), self.table_number())
+    }
+
     /// Everything that a plan under this assumption assumes, as the last line of its table.
     pub fn whole(self) -> &'static str {
         self.pick([
             "assumed: games of 150 plies (or max_plies), 30% of them drawn, every simulation evaluates, matches end even, a table has one row of zeros",
-            "assumed: games of 150 plies (or max_plies), 10% of them drawn, every simulation evaluates, the first player wins 9 of 10 points of a match, losses fall to 0.05, every searched position is solved, a table has one row of zeros",
-            "assumed: games of 150 plies (or max_plies), 60% of them drawn, every simulation evaluates, the first player loses 9 of 10 points of a match, losses rise to 8, a table has one row of zeros",
+            "assumed: games of 150 plies (or max_plies), 10% of them drawn, every simulation evaluates, the first player wins 9 of 10 points of a match, losses fall to 0.05, every searched position is solved, a table has one row of ones",
+            "assumed: games of 150 plies (or max_plies), 60% of them drawn, every simulation evaluates, the first player loses 9 of 10 points of a match, losses rise to 8, a table has one row of millions",
         ])
     }
 }

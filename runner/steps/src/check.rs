@@ -24,6 +24,7 @@ use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Manifest, Record};
 
+use crate::assumed_tables::AssumedTables;
 use crate::assumption::Assumption;
 use crate::datasets;
 use crate::error::StepError;
@@ -373,6 +374,10 @@ impl Host for Planner {
 
     fn is_planning(&self) -> bool {
         true
+    }
+
+    fn assumed_tables(&self) -> Option<AssumedTables> {
+        Some(AssumedTables { assumption: self.assumption, recorder: self.recorder.clone() })
     }
 
     fn starts_programs(&self) -> bool {

@@ -12,6 +12,7 @@ use dc0_backend::{Backend, BackendError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::assumed_tables::AssumedTables;
 use crate::error::StepError;
 use crate::handles::{Network, Window};
 use crate::step::{Call, StepResult};
@@ -273,6 +274,9 @@ pub trait Host: Send + Sync {
 
     /// Whether this is a dry run, whose evaluators are mocks.
     fn is_planning(&self) -> bool;
+
+    /// What a dry run assumes of tables; `None` in a real run.
+    fn assumed_tables(&self) -> Option<AssumedTables>;
 
     /// Whether programs that are to play are started at once, to learn their names and to check their options.
     fn starts_programs(&self) -> bool;

@@ -3,6 +3,7 @@
 //! [`step::Step`] defines a kind of step, and [`kinds`] has them all. [`Runner`] does what scripts ask for; [`check::Planner`] only
 //! plans it.
 
+mod assumed_tables;
 mod assumption;
 mod beside;
 pub mod check;
@@ -34,6 +35,7 @@ pub mod table;
 pub mod trace;
 pub mod usage;
 
+pub use assumed_tables::AssumedTables;
 pub use assumption::Assumption;
 pub use context::StepContext;
 pub use error::{FleetError, StepError};

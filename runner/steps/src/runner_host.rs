@@ -13,6 +13,7 @@ use dc0_process::interrupt::Interrupt;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::{Folder, ForkSource, Manifest, Prefix};
 
+use crate::assumed_tables::AssumedTables;
 use crate::datasets;
 use crate::error::StepError;
 use crate::handles::{Network, Window};
@@ -141,6 +142,10 @@ impl Host for Runner {
 
     fn is_planning(&self) -> bool {
         false
+    }
+
+    fn assumed_tables(&self) -> Option<AssumedTables> {
+        None
     }
 
     fn starts_programs(&self) -> bool {

@@ -53,6 +53,7 @@ pub struct Trace {
     sections: BTreeMap<(usize, bool, Option<Replicate>), Events>,
     sweeps: usize,
     last: Option<Reading>,
+    reads_tables: bool,
 }
 
 impl Trace {
@@ -63,6 +64,11 @@ impl Trace {
     /// Whether the script reads any figure that is assumed.
     pub fn has_readings(&self) -> bool {
         self.last.is_some()
+    }
+
+    /// Whether one of them is a table's.
+    pub fn reads_tables(&self) -> bool {
+        self.reads_tables
     }
 
     /// The last reading.
@@ -137,6 +143,12 @@ impl Recorder {
         let before = events.actions.len();
         events.readings.resize_with(before + 1, Vec::new);
         events.readings[before].push(reading);
+    }
+
+    /// The script reads rows of a table that are assumed.
+    pub(crate) fn read_table(&self, reading: Reading) {
+        self.lock().reads_tables = true;
+        self.read(reading);
     }
 
     /// The script has something done: a step, or a promotion.

@@ -51,10 +51,11 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_process::format::counted;
 use dc0_process::interrupt::on_stop_signal;
 use game_steps::GameSteps;
 use glance::Glances;
-use library::{Found, Library};
+use library::{Found, Kind, Library};
 use play::GameRooms;
 use reports::Charts;
 use status::Locks;
@@ -284,12 +285,7 @@ fn greet(console: &Console, library: &Library, name: &str, address: SocketAddr, 
     } else {
         address
     };
-    let count = match library.all().len() {
-        0 => "no run yet".to_owned(),
-        1 => "1 run".to_owned(),
-        count => format!("{count} runs"),
-    };
-    console.result(&format!("{name}: {count}\nopen http://{shown}/?token={token}"));
+    console.result(&format!("{name}: {}\nopen http://{shown}/?token={token}", contents(library)));
     for path in library.unaddressable() {
         console.note(&format!(
             "warning: {} is not shown: its name begins with a dot or has letters that no address can hold; rename the folder",
@@ -297,6 +293,18 @@ fn greet(console: &Console, library: &Library, name: &str, address: SocketAddr, 
         ));
     }
     console.note("Ctrl-C ends this; runs go on without it");
+}
+
+/// How many runs and sweeps there are.
+fn contents(library: &Library) -> String {
+    let all = library.all();
+    let count = |kind: Kind| all.iter().filter(|found| found.kind == kind).count();
+    match (count(Kind::Run), count(Kind::Sweep)) {
+        (0, 0) => "no run yet".to_owned(),
+        (runs, 0) => counted(runs, "run"),
+        (0, sweeps) => counted(sweeps, "sweep"),
+        (runs, sweeps) => format!("{} and {}", counted(runs, "run"), counted(sweeps, "sweep")),
+    }
 }
 
 fn loopback(like: IpAddr) -> IpAddr {

@@ -83,6 +83,49 @@ for iteration in 0..2 {
 }
 
 #[test]
+fn a_script_that_reads_tables_is_planned_with_small_and_large_numbers() {
+    let script = NET.to_owned()
+        + "run.self_play(net, #{ games: 4 });
+while run.sql(\"select count(*) as n from games\").rows()[0].n < 12 { run.self_play(net, #{ games: 4 }); }
+if run.table(\"games\").column(\"opening_plies\")[0] > 100 { run.train(net, run.window(), #{ updates: 4 }); }";
+    let ended = check(&script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let parts = "x.rhai:4:50, which reads `rows`";
+    for expected in [
+        format!(
+            "  matches end even, tables hold 0:                           no end after 10000 steps  differs from {parts}\n"
+        ),
+        format!(
+            "  the first player wins, losses fall, tables hold 1:         no end after 10000 steps  differs from {parts}\n"
+        ),
+        "  the first player loses, losses rise, tables hold 1000000:  3 steps".to_owned(),
+        "a table has one row of millions\n".to_owned(),
+    ] {
+        assert!(ended.stdout.contains(&expected), "{expected}\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_number_of_a_table_may_be_out_of_a_parameters_range() {
+    let script = NET.to_owned()
+        + "run.self_play(net, #{ games: 4 });
+let games = run.sql(\"select count(*) as n from games\").rows()[0].n;
+run.self_play(net, #{ games: games });";
+    let ended = check(&script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let row = |words: &str| {
+        let rows = ended.stdout.lines().filter(|line| line.trim_start().starts_with(words));
+        rows.map(str::to_owned).next().unwrap_or_else(|| panic!("{}", ended.stdout))
+    };
+    assert!(row("matches end even").contains("games: must lie in 1..=100000000, got 0"), "{}", ended.stdout);
+    assert!(row("the first player wins").contains("this plan"), "{}", ended.stdout);
+    let wrong = script.replace("games: games", "gmaes: games");
+    let ended = check(&wrong);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(ended.stderr.contains("did you mean `games`?"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_script_that_only_shows_its_results_has_one_plan() {
     let ended = check(&(SMALL.to_owned() + "print(`${best.loss}, ${best.name}`);"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

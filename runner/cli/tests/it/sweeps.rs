@@ -246,6 +246,24 @@ fn a_failed_trial_is_reported_and_retried_only_on_request() {
 }
 
 #[test]
+fn a_trial_whose_training_diverges_fails_and_the_sweep_goes_on() {
+    let experiment = Experiment::new(
+        r#"sweep(#{ name: "tiny", space: #{ rate: choice([0.01, 10.0]) }, sampler: "grid", trials: 2, objective: "loss", direction: "minimize" }, |trial| {
+    let run = trial.run;
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+    run.train(net, run.window(), #{ updates: 300, batch: 16, learning_rate: trial.rate, clip_norm: (),
+        optimizer: #{ kind: "sgd", weight_decay: 1.0 } }).loss
+});"#,
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = ended.stderr.lines().find(|line| line.contains("  failed; best is 0000")).expect("a line");
+    assert!(line.contains("not finite") && line.contains("lower learning_rate"), "{line}");
+    assert!(ended.stdout.contains("1 complete, 0 pruned, 1 failed"), "{}", ended.stdout);
+}
+
+#[test]
 fn pruners_end_trials_early_and_halving_continues_the_best() {
     let experiment = Experiment::new(SWEEP);
     let set = |pruner: &str| {

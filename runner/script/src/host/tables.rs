@@ -18,6 +18,7 @@ use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::dynamic::to_dynamic;
 use crate::messages::with_article;
+use dc0_steps::AssumedTables;
 use dc0_tables::{QueryError, digests, step};
 
 type Context<'a> = NativeCallContext<'a>;
@@ -26,15 +27,22 @@ type Context<'a> = NativeCallContext<'a>;
 #[derive(Debug, Clone)]
 struct Table {
     frame: Frame,
-    /// Whether earlier steps are only planned, so that rows are missing.
-    is_planned: bool,
+    planned: Option<Planned>,
+}
+
+/// A frame in a dry run whose earlier steps are not all finished, so that rows are missing.
+#[derive(Debug, Clone)]
+struct Planned {
+    assumed: AssumedTables,
+    /// Whether some are finished, so that the rows of these are known.
+    has_finished_steps: bool,
 }
 
 /// A frame in groups as a script holds it.
 #[derive(Debug, Clone)]
 struct Groups {
     grouped: Grouped,
-    is_planned: bool,
+    planned: Option<Planned>,
 }
 
 /// Limits of a printed frame.
@@ -83,7 +91,7 @@ pub(super) fn register(engine: &mut Engine) {
         let on = texts(&call, &on)?;
         let joined = table.query(&call, |frame| frame.join(&other.frame, &on))?;
         Ok::<_, Box<rhai::EvalAltResult>>(Table {
-            is_planned: joined.is_planned || other.is_planned,
+            planned: joined.planned.clone().or(other.planned),
             ..joined
         })
     });
@@ -91,7 +99,7 @@ pub(super) fn register(engine: &mut Engine) {
         let call = Call::new("group_by", &context);
         let by = texts(&call, &by)?;
         let grouped = query_result(&call, table.frame.group_by(&by))?;
-        Ok::<_, Box<rhai::EvalAltResult>>(Groups { grouped, is_planned: table.is_planned })
+        Ok::<_, Box<rhai::EvalAltResult>>(Groups { grouped, planned: table.planned })
     });
     engine.register_fn("agg", agg);
     register_readers(engine);
@@ -105,7 +113,7 @@ fn register_readers(engine: &mut Engine) {
     });
     engine.register_fn("len", |context: Context<'_>, table: Table| {
         let rows = query_result(&Call::new("len", &context), table.frame.count())? as i64;
-        Ok::<_, Box<rhai::EvalAltResult>>(if table.is_planned { rows.max(1) } else { rows })
+        Ok::<_, Box<rhai::EvalAltResult>>(if table.planned.is_some() { rows.max(1) } else { rows })
     });
     engine.register_fn(rhai::FUNC_TO_STRING, |context: Context<'_>, table: Table| shown(&context, &table));
     engine.register_fn(rhai::FUNC_TO_DEBUG, |context: Context<'_>, table: Table| shown(&context, &table));
@@ -140,7 +148,10 @@ fn query_run(
         about: None,
     };
     let database = Database::within(&sessions.of(&source.folder), vec![source]);
-    Ok(Table { frame: query_result(call, query(&database))?, is_planned: steps.iter().any(Option::is_none) })
+    let assumed = run.0.host.assumed_tables().filter(|_| steps.iter().any(Option::is_none));
+    let has_finished_steps = steps.iter().any(Option::is_some);
+    let planned = assumed.map(|assumed| Planned { assumed, has_finished_steps });
+    Ok(Table { frame: query_result(call, query(&database))?, planned })
 }
 
 impl Table {
@@ -149,33 +160,37 @@ impl Table {
         call: &Call<'_>,
         query: impl FnOnce(&Frame) -> Result<Frame, AnalysisError>,
     ) -> Answer<Self> {
-        Ok(Self { frame: query_result(call, query(&self.frame))?, is_planned: self.is_planned })
+        Ok(Self { frame: query_result(call, query(&self.frame))?, planned: self.planned.clone() })
     }
 
-    /// All rows as the script sees them. In a dry run an empty frame has one mock row, so that a script that reads the first row
-    /// can be planned, and empty cells have mock values to calculate with.
-    fn read(&self, call: &Call<'_>) -> Answer<Vec<Vec<Value>>> {
+    /// All rows as the script sees them; `what` is what it reads. In a dry run an empty frame has one mock row, so that a script that
+    /// reads the first row can be planned, and empty cells have mock values to calculate with.
+    fn read(&self, call: &Call<'_>, what: &str) -> Answer<Vec<Vec<Value>>> {
         let rows = query_result(call, self.frame.rows())?;
         let stored = (0..rows.len()).map(|row| rows.row(row));
-        if !self.is_planned {
-            return Ok(stored.collect());
-        }
+        let Some(planned) = &self.planned else { return Ok(stored.collect()) };
+        planned.assumed.note_reading(call.reading(what));
         let kinds: Vec<String> = rows.columns().into_iter().map(|(_, kind)| kind).collect();
         let mock_row = rows.is_empty().then(|| vec![Value::None; kinds.len()]);
-        let filled =
-            |(cell, kind): (Value, &String)| if cell == Value::None { mock_cell(kind) } else { cell };
+        let filled = |(cell, kind): (Value, &String)| planned.cell(cell, kind);
         Ok(stored.chain(mock_row).map(|row| row.into_iter().zip(&kinds).map(filled).collect()).collect())
     }
 }
 
-/// The mock value of a cell of a type.
-fn mock_cell(kind: &str) -> Value {
-    match kind {
-        "text" => Value::Text(String::new()),
-        "bool" => Value::Bool(false),
-        "f32" | "f64" => Value::Float(0.0),
-        list if list.starts_with("list") => Value::List(Vec::new()),
-        _ => Value::Int(0),
+impl Planned {
+    /// A cell as the script sees it. Without a finished step even a count of rows is not known.
+    fn cell(&self, cell: Value, kind: &str) -> Value {
+        let is_number = matches!(cell, Value::Int(_) | Value::Float(_));
+        if cell != Value::None && (self.has_finished_steps || !is_number) {
+            return cell;
+        }
+        match kind {
+            "text" => Value::Text(String::new()),
+            "bool" => Value::Bool(self.assumed.flag()),
+            "f32" | "f64" => Value::Float(self.assumed.number() as f64),
+            list if list.starts_with("list") => Value::List(Vec::new()),
+            _ => Value::Int(self.assumed.number()),
+        }
     }
 }
 
@@ -199,7 +214,7 @@ fn agg(context: Context<'_>, groups: Groups, aggregates: Map) -> Answer<Table> {
         return Err(call.misuse("expected at least one aggregate, as in #{ n: \"count(*)\" }"));
     }
     let frame = query_result(&call, groups.grouped.agg(&named))?;
-    Ok(Table { frame, is_planned: groups.is_planned })
+    Ok(Table { frame, planned: groups.planned })
 }
 
 fn rows(context: Context<'_>, table: Table) -> Answer<Array> {
@@ -208,12 +223,12 @@ fn rows(context: Context<'_>, table: Table) -> Answer<Array> {
         let cells = names.iter().zip(&cells).map(|(name, cell)| (name.as_str().into(), to_dynamic(cell)));
         cells.collect::<Map>().into()
     };
-    Ok(table.read(&Call::new("rows", &context))?.into_iter().map(row).collect())
+    Ok(table.read(&Call::new("rows", &context), "rows")?.into_iter().map(row).collect())
 }
 
 fn column(context: Context<'_>, table: Table, name: &str) -> Answer<Array> {
     let call = Call::new("column", &context);
-    let cells = table.query(&call, |frame| frame.only(name))?.read(&call)?;
+    let cells = table.query(&call, |frame| frame.only(name))?.read(&call, name)?;
     Ok(cells.iter().flatten().map(to_dynamic).collect())
 }
 

@@ -33,6 +33,8 @@ pub enum PlannedEnd {
 pub struct Alternative {
     /// The assumption.
     pub assumption: Assumption,
+    /// Whether the script reads tables that are assumed.
+    pub reads_tables: bool,
     /// How the script ends.
     pub end: PlannedEnd,
     /// Whether it is the plan that is shown.
@@ -61,7 +63,11 @@ impl Alternative {
             }
             PlannedEnd::Ends { steps, seconds: None } => counted(*steps, "step"),
             PlannedEnd::Endless { steps } => format!("no end after {steps} steps"),
-            PlannedEnd::Fails(message) => format!("stops at {message}"),
+            // A row of the table is one line.
+            PlannedEnd::Fails(message) => {
+                let lines: Vec<&str> = message.lines().map(str::trim).collect();
+                format!("stops at {}", lines.join("; "))
+            }
         };
         let parting = match &self.parting {
             _ if self.is_shown => "this plan".to_owned(),
@@ -69,7 +75,12 @@ impl Alternative {
             Some(reading) => format!("differs from {reading}"),
             None => "differs".to_owned(),
         };
-        vec![format!("{}:", self.assumption.words()), end, parting]
+        let words = if self.reads_tables {
+            self.assumption.words_with_tables()
+        } else {
+            self.assumption.words().to_owned()
+        };
+        vec![format!("{words}:"), end, parting]
     }
 
     pub(super) fn to_json(&self) -> Json {

@@ -142,6 +142,9 @@ export function amount(count) {
   return scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0) + prefix;
 }
 
+// A number with four decimals.
+export const precise = (value) => value.toFixed(4).replace("-", "−");
+
 export const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
 export function signed(value) {
   const shown = Math.abs(value).toFixed(2);

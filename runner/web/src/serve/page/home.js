@@ -1,5 +1,5 @@
 // The list of runs: searched, sorted, and ticked for comparison. What is searched and how it is sorted is part of the address.
-import { at, badges, counted, duration, encoded, listen, make, patch, percent, setText, signedWhole, when } from "./common.js";
+import { at, badges, counted, duration, encoded, listen, make, patch, percent, precise, setText, signedWhole, when } from "./common.js";
 import { Ticks } from "./compared.js";
 
 const wanted = new URLSearchParams(location.search);
@@ -40,7 +40,7 @@ function isFound(row) {
 
 function sweepFacts(row) {
   const failed = row.failed ? `, ${row.failed} failed` : "";
-  const best = row.best ? `; best ${row.objective} ${row.best[0].toFixed(4)}` : "";
+  const best = row.best ? `; best ${row.objective} ${precise(row.best[0])}` : "";
   return `sweep of ${counted(row.trials, "trial")}: ${row.complete} complete${failed}${best}`;
 }
 

@@ -1,4 +1,4 @@
-import { at, badge, badges, counted, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
+import { at, badge, badges, counted, duration, encoded, listen, make, pagePath, patch, percent, precise, setText, showLog } from "./common.js";
 import { Ticks } from "./compared.js";
 import { Report } from "./report.js";
 
@@ -11,7 +11,7 @@ const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/$
 
 function value(row) {
   if (!row.value) return "–";
-  const [mean, low, high] = row.value.map((number) => number.toFixed(4));
+  const [mean, low, high] = row.value.map(precise);
   return low === high ? mean : `${mean} [${low}, ${high}]`;
 }
 
