@@ -8,6 +8,7 @@ mod cache;
 mod calibration;
 pub mod checkpoint;
 mod divided;
+mod exponential;
 pub mod fake;
 mod fixed_size;
 pub mod fold;
@@ -35,6 +36,7 @@ pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEv
 pub use cache::Cached;
 pub use calibration::{Calibration, CalibrationSample, LEELA_SCALE, centipawns};
 pub use divided::Divided;
+pub(crate) use exponential::power;
 pub use fixed_size::FixedSize;
 pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{initial_weights, layout, parameter_count};

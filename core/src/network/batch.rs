@@ -286,6 +286,16 @@ pub trait Evaluator {
     /// Replaces the content of `out` by one evaluation per row of `batch`, which may be empty.
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError>;
 
+    /// Begins to evaluate a batch on threads of the evaluator's own, if it has any, while the caller does other work.
+    fn begin(&mut self, _batch: &Batch) -> Result<(), EvaluatorError> {
+        Ok(())
+    }
+
+    /// As [`evaluate`](Self::evaluate), for the batch that was [begun](Self::begin) last.
+    fn finish(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.evaluate(batch, out)
+    }
+
     /// Clears cached evaluations, so that a shard's results do not depend on earlier shards.
     fn start_shard(&mut self) {}
 

@@ -1,6 +1,7 @@
 //! One evaluator out of several: each batch is divided among threads.
 
 use std::hint;
+use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -83,12 +84,31 @@ impl Divided {
         Ok(Self { own, own_part: Part::default(), helpers })
     }
 
-    /// The rows of a batch that thread number `thread` evaluates. The caller's has number 0, and never fewer rows than others.
-    fn rows(&self, thread: usize, rows: usize) -> Range<usize> {
-        let threads = self.helpers.len() + 1;
-        let start = |thread: usize| (thread * rows).div_ceil(threads);
-        start(thread)..start(thread + 1)
+    /// Adds the evaluations of the threads' parts, which begin with this row of the batch. Every part is finished, even after an error:
+    /// the next batch must not meet an old one.
+    fn finish_helpers(&mut self, mut first_row: usize, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let mut result = Ok(());
+        for helper in &self.helpers {
+            let mut part = helper.finish(&mut *self.own)?;
+            let error = part.error.take().map(|error| in_whole_batch(error, first_row));
+            result = result.and(error.map_or(Ok(()), Err));
+            first_row += part.batch.len();
+            if out.wdl.is_empty() {
+                mem::swap(out, &mut part.evaluations);
+                continue;
+            }
+            out.policy.extend_from_slice(&part.evaluations.policy);
+            out.wdl.extend_from_slice(&part.evaluations.wdl);
+            out.moves_left.extend_from_slice(&part.evaluations.moves_left);
+        }
+        result
     }
+}
+
+/// The rows of one of several parts of a batch; the first part never has fewer than others.
+fn rows_of(part: usize, parts: usize, rows: usize) -> Range<usize> {
+    let start = |part: usize| (part * rows).div_ceil(parts);
+    start(part)..start(part + 1)
 }
 
 fn ended() -> EvaluatorError {
@@ -101,24 +121,32 @@ impl Evaluator for Divided {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        for (helper, thread) in self.helpers.iter().zip(1..) {
-            helper.give(batch, self.rows(thread, batch.len()), self.own.encoding())?;
+        let parts = self.helpers.len() + 1;
+        for (part, helper) in (1..).zip(&self.helpers) {
+            helper.give(batch, rows_of(part, parts, batch.len()), self.own.encoding())?;
         }
-        let own_rows = self.rows(0, batch.len());
+        let own_rows = rows_of(0, parts, batch.len());
         self.own_part.take_rows(batch, own_rows, self.own.encoding());
-        let mut result = self.own.evaluate(&self.own_part.batch, out);
-        // Every part is finished, even after an error: the next batch must not meet an old one.
-        let mut first_row = self.own_part.batch.len();
-        for helper in &self.helpers {
-            let mut part = helper.finish(&mut *self.own)?;
-            let error = part.error.take().map(|error| in_whole_batch(error, first_row));
-            result = result.and(error.map_or(Ok(()), Err));
-            first_row += part.batch.len();
-            out.policy.extend_from_slice(&part.evaluations.policy);
-            out.wdl.extend_from_slice(&part.evaluations.wdl);
-            out.moves_left.extend_from_slice(&part.evaluations.moves_left);
+        let evaluated = self.own.evaluate(&self.own_part.batch, out);
+        let finished = self.finish_helpers(self.own_part.batch.len(), out);
+        evaluated.and(finished)
+    }
+
+    /// Gives all rows to the threads.
+    fn begin(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
+        let parts = self.helpers.len();
+        for (part, helper) in self.helpers.iter().enumerate() {
+            helper.give(batch, rows_of(part, parts, batch.len()), self.own.encoding())?;
         }
-        result
+        Ok(())
+    }
+
+    fn finish(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        if self.helpers.is_empty() {
+            return self.own.evaluate(batch, out);
+        }
+        out.clear();
+        self.finish_helpers(0, out)
     }
 
     fn start_shard(&mut self) {
@@ -267,7 +295,7 @@ impl Drop for Helper {
 
 #[cfg(test)]
 mod tests {
-    use super::{Divided, Helper, Part, SharedPart};
+    use super::{Divided, Helper, Part, SharedPart, rows_of};
     use std::sync::Arc;
 
     use crate::board::Game;
@@ -328,10 +356,24 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_that_was_begun_has_the_evaluations_of_the_whole_one() {
+        for threads in 2..=4 {
+            let mut divided = divided(threads);
+            for rows in [1, 2, 3, 8, 0, 5] {
+                let batch = batch_of(0..rows);
+                let (mut whole, mut out) = (Evaluations::default(), Evaluations::default());
+                Hashed::new(encoding(), 1).evaluate(&batch, &mut whole).expect("fakes do not fail");
+                divided.begin(&batch).expect("the threads live");
+                divided.finish(&batch, &mut out).expect("fakes do not fail");
+                assert!(out.policy == whole.policy && out.wdl == whole.wdl, "{rows} rows, {threads} threads");
+            }
+        }
+    }
+
+    #[test]
     fn rows_are_divided_evenly() {
-        let divided = divided(3);
         for rows in 0..20 {
-            let parts = [0, 1, 2].map(|thread| divided.rows(thread, rows));
+            let parts = [0, 1, 2].map(|part| rows_of(part, 3, rows));
             assert_eq!((parts[0].start, parts[2].end), (0, rows));
             assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
             let sizes = parts.map(|part| part.len());

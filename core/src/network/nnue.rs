@@ -16,7 +16,6 @@ mod accumulator;
 mod blocks;
 mod dense;
 mod evaluator;
-mod exponential;
 mod instructions;
 mod line;
 mod net;

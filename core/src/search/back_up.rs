@@ -43,7 +43,7 @@ impl Search {
             let is_new = self.tree.node(leaf.node).state == State::Evaluating;
             if is_new || leaf.node == ROOT {
                 let temperature = self.policy_temperature(leaf.node);
-                apply_policy_temperature(&mut self.scratch.priors, temperature, &mut self.scratch.scores);
+                apply_policy_temperature(&mut self.scratch.priors, temperature);
                 let legal = &pending.legal[legal_start..leaf.legal_end];
                 if is_new {
                     self.tree.expand(leaf.node, legal, self.scratch.priors.iter().copied());

@@ -1,6 +1,7 @@
 //! The formulas of the search as pure functions.
 
 use super::params::{Fpu, FpuParams, MovesLeftParams};
+use crate::network::power;
 
 /// The exploration term of PUCT: `c · P · √N / (1 + n)` (Silver et al. 2018, Methods), with `c_times_root = c · √N`.
 ///
@@ -67,19 +68,21 @@ pub(super) fn forced_visits(forced_playouts: f64, prior: f64, edge_visits: u32) 
     (forced_playouts * prior * f64::from(edge_visits)).sqrt()
 }
 
-/// Applies the policy temperature: `P^(1/T)`, normalised whatever the sum was before. `powers` is scratch memory.
-pub(super) fn apply_policy_temperature(priors: &mut [f32], temperature: f64, powers: &mut Vec<f64>) {
+/// Applies the policy temperature: `P^(1/T)`, normalised whatever the sum was before.
+pub(super) fn apply_policy_temperature(priors: &mut [f32], temperature: f64) {
     if temperature == 1.0 {
         return;
     }
     // Relative to the largest prior, so that not all powers underflow.
     let largest = priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-    let power = |prior: &f32| (f64::from(*prior) / f64::from(largest)).powf(1.0 / temperature);
-    powers.clear();
-    powers.extend(priors.iter().map(power));
-    let total: f64 = powers.iter().sum();
-    for (prior, power) in priors.iter_mut().zip(powers) {
-        *prior = (*power / total) as f32;
+    let exponent = (1.0 / temperature) as f32;
+    for prior in &mut *priors {
+        *prior = power(*prior / largest, exponent);
+    }
+    // In 64 bits it does not depend on the order of the moves.
+    let total = priors.iter().map(|prior| f64::from(*prior)).sum::<f64>() as f32;
+    for prior in priors {
+        *prior /= total;
     }
 }
 
@@ -132,11 +135,11 @@ mod tests {
     #[test]
     fn policy_temperature_flattens_or_sharpens_and_normalises() {
         let mut priors = [0.64, 0.32, 0.04];
-        apply_policy_temperature(&mut priors, 2.0, &mut Vec::new());
+        apply_policy_temperature(&mut priors, 2.0);
         // Square roots 0.8, 0.5657, 0.2 over their sum.
         assert!((priors[0] - 0.510_95).abs() < 1e-4 && (priors.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         let mut tiny = [1e-30, 1e-38];
-        apply_policy_temperature(&mut tiny, 0.5, &mut Vec::new());
+        apply_policy_temperature(&mut tiny, 0.5);
         assert!(tiny[0] == 1.0 && (tiny[1] / 1e-16 - 1.0).abs() < 1e-5, "{tiny:?}");
     }
 }

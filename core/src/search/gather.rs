@@ -23,6 +23,15 @@ enum Stop {
     Collision,
 }
 
+/// What ends a batch that is gathered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Amount {
+    /// Leaves that wait for evaluations.
+    pub(super) leaves: u32,
+    /// Descents, of which many may end at positions with a known result.
+    pub(super) descents: u32,
+}
+
 /// The fast engine.
 #[derive(Debug)]
 pub(super) struct FastEngine;
@@ -35,7 +44,8 @@ impl Searcher for FastEngine {
         batch: &mut Batch,
     ) -> Result<(), EvaluatorError> {
         let mut pending = std::mem::take(&mut search.pending);
-        search.gather_into(&mut pending, evaluator.encoding(), batch, u32::MAX);
+        let leaves = search.params.leaf_batch;
+        search.gather_into(&mut pending, evaluator.encoding(), batch, Amount { leaves, descents: u32::MAX });
         search.pending = pending;
         Ok(())
     }
@@ -46,21 +56,22 @@ impl Searcher for FastEngine {
 }
 
 impl Search {
-    /// Starts simulations until a leaf batch of them waits for evaluations, and adds these leaves to `batch`; no more than
-    /// `descents`, of which many may end at positions with a known result. Several batches may be under way at once, each with its
-    /// own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of leaves that wait.
+    /// Starts simulations until enough of them wait for evaluations, and adds these leaves to `batch`. Several batches may be under
+    /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of
+    /// leaves that wait.
     pub(super) fn gather_into(
         &mut self,
         pending: &mut Pending,
         encoding: &Encoding,
         batch: &mut Batch,
-        descents: u32,
+        most: Amount,
     ) -> usize {
         debug_assert!(pending.is_empty(), "the previous batch was applied");
         let (root_ply, mut collisions) = (self.game.ply(), 0);
-        let most_collisions = self.max_collisions();
-        for _ in 0..descents {
-            if collisions >= most_collisions || !self.may_start(pending.len()) {
+        let most_collisions = self.max_collisions(most.leaves);
+        for _ in 0..most.descents {
+            let is_full = pending.len() >= most.leaves as usize || collisions >= most_collisions;
+            if is_full || !self.may_start() {
                 break;
             }
             let path_start = pending.paths.len();
@@ -101,9 +112,10 @@ impl Search {
         pending.len()
     }
 
-    /// The collisions after which a batch that begins now is complete. By default one for each leaf that it may collide with.
-    fn max_collisions(&self) -> u32 {
-        let leaves = self.params.leaf_batch.saturating_add(self.in_flight as u32);
+    /// The collisions after which a batch of so many leaves that begins now is complete. By default one for each leaf that it may
+    /// collide with.
+    fn max_collisions(&self, leaves: u32) -> u32 {
+        let leaves = leaves.saturating_add(self.in_flight as u32);
         self.params.max_collisions.unwrap_or_else(|| leaves.min(MAX_COLLISIONS))
     }
 
@@ -114,12 +126,12 @@ impl Search {
         }
     }
 
-    /// Whether another descent may start when a batch has `waiting` leaves. The root's own evaluation is first, and alone.
-    fn may_start(&self, waiting: usize) -> bool {
+    /// Whether another descent may start. The root's own evaluation is first, and alone.
+    fn may_start(&self) -> bool {
         if self.root.evaluation.is_none() {
             return self.in_flight == 0;
         }
-        !self.budget.is_started() && waiting < self.params.leaf_batch as usize && !self.should_stop()
+        !self.budget.is_started() && !self.should_stop()
     }
 
     /// Descends from the root, counting the descent as in flight on its edges.

@@ -95,20 +95,40 @@ impl Search {
 
     /// Every legal move of the root with its statistics, the visited ones first.
     pub fn root_moves(&self) -> impl Iterator<Item = RootMove> {
-        let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
-        moves.enumerate().map(|(index, (mv, prior))| {
-            let edge = self.tree.visited_edges(ROOT).get(index);
-            let proof = edge.and_then(|edge| edge.proof);
-            let proven = proof.map(|proof| proof.value(self.draw_value(0)));
-            RootMove {
-                played: *mv,
-                visits: edge.map_or(0, |edge| edge.visits),
-                prior: *prior,
-                value: proven.or_else(|| edge.and_then(VisitedEdge::mean)),
-                standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, VisitedEdge::standard_error),
-                proof,
-                moves_left: edge.and_then(|edge| self.tree.moves_left(edge.child)),
+        (0..self.root_move_count()).map(|index| self.root_move(index))
+    }
+
+    /// The two moves of the root with the most visits; of equal ones the first.
+    pub fn leaders(&self) -> (Option<RootMove>, Option<RootMove>) {
+        let visited = if self.tree.nodes.is_empty() { &[][..] } else { self.tree.visited_edges(ROOT) };
+        let visits = |index: usize| visited.get(index).map_or(0, |edge| edge.visits);
+        let (mut most, mut second) = (None, None);
+        for index in 0..self.root_move_count() {
+            if most.is_none_or(|most| visits(index) > visits(most)) {
+                (most, second) = (Some(index), most);
+            } else if second.is_none_or(|second| visits(index) > visits(second)) {
+                second = Some(index);
             }
-        })
+        }
+        (most.map(|index| self.root_move(index)), second.map(|index| self.root_move(index)))
+    }
+
+    fn root_move_count(&self) -> usize {
+        self.tree.nodes.first().map_or(0, |root| root.edge_count.into())
+    }
+
+    fn root_move(&self, index: usize) -> RootMove {
+        let edge = self.tree.visited_edges(ROOT).get(index);
+        let proof = edge.and_then(|edge| edge.proof);
+        let proven = proof.map(|proof| proof.value(self.draw_value(0)));
+        RootMove {
+            played: self.tree.moves(ROOT)[index],
+            visits: edge.map_or(0, |edge| edge.visits),
+            prior: self.tree.priors(ROOT)[index],
+            value: proven.or_else(|| edge.and_then(VisitedEdge::mean)),
+            standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, VisitedEdge::standard_error),
+            proof,
+            moves_left: edge.and_then(|edge| self.tree.moves_left(edge.child)),
+        }
     }
 }

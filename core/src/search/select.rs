@@ -121,6 +121,10 @@ impl Search {
 
     /// Q of a visited edge that is not proven, with virtual loss.
     pub(super) fn edge_value(&self, edge: &VisitedEdge, parent_value: f64) -> f64 {
+        // Most edges have no descent in flight, and no loss then.
+        if let (0, Some(mean)) = (edge.in_flight, edge.mean()) {
+            return mean;
+        }
         let (in_flight, loss) = (u32::from(edge.in_flight), self.params.virtual_loss);
         match self.params.virtual_loss_mode {
             VirtualLossMode::Loss => mean_value(edge.value_sum, edge.visits, in_flight, loss),

@@ -28,6 +28,7 @@ mod properties;
 mod root;
 mod tactics;
 mod trace;
+mod turns;
 
 const RULES: Rules = Rules { max_plies: 512 };
 

@@ -1,12 +1,15 @@
 //! Several threads on one tree.
 
 use std::hint;
+use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use thiserror::Error;
 
 use super::Search;
+use super::gather::Amount;
 use super::pending::Pending;
+use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
 /// The search cannot be shared by several threads.
@@ -43,6 +46,32 @@ struct State {
     is_stopped: bool,
 }
 
+/// Leaves whose evaluations are under way, and their rows.
+#[derive(Default)]
+struct Leaves {
+    pending: Pending,
+    batch: Batch,
+}
+
+impl State {
+    /// Gathers at most so many leaves, maybe none; `None` once the search is done or stopped.
+    fn gather(
+        &mut self,
+        most: u32,
+        leaves: &mut Leaves,
+        encoding: &Encoding,
+        keep_going: &mut dyn FnMut(&Search) -> bool,
+    ) -> Option<usize> {
+        leaves.batch.clear();
+        self.is_stopped |= !keep_going(&self.search);
+        if self.is_stopped || self.search.prober.has_failed() || self.search.is_done() {
+            return None;
+        }
+        let most = Amount { leaves: most, descents: DESCENTS };
+        Some(self.search.gather_into(&mut leaves.pending, encoding, &mut leaves.batch, most))
+    }
+}
+
 impl SharedSearch {
     /// Shares a search among threads.
     pub fn new(search: Search) -> Result<Self, NotShareable> {
@@ -77,43 +106,111 @@ impl SharedSearch {
         evaluator: &mut dyn Evaluator,
         keep_going: &mut dyn FnMut(&Search) -> bool,
     ) -> Result<(), EvaluatorError> {
-        let (mut pending, mut batch, mut evaluations) =
-            (Pending::default(), Batch::default(), Evaluations::default());
-        while self.gather(&mut pending, evaluator, &mut batch, keep_going) {
-            let evaluated = evaluator.evaluate(&batch, &mut evaluations);
-            let mut apply = || self.state().search.apply_from(&mut pending, &batch, &evaluations, 0);
-            if let Err(error) = evaluated.and_then(|()| apply()) {
-                self.stop();
-                return Err(error);
-            }
-            self.applied.notify_all();
+        let (mut leaves, mut evaluations) = (Leaves::default(), Evaluations::default());
+        while self.gather(&mut leaves, evaluator.encoding(), keep_going) {
+            let evaluated = evaluator.evaluate(&leaves.batch, &mut evaluations);
+            let applied = evaluated.and_then(|()| self.apply(&mut leaves, &evaluations));
+            self.stop_after(applied)?;
         }
-        Ok(self.state().search.prober.take_error()?)
+        self.end()
+    }
+
+    /// As [`work_while`](Self::work_while) by one thread alone, whose leaf batch consists of two halves that take turns: while one is
+    /// applied and gathered anew, the evaluator's own threads have the other. The search does not depend on how many they are.
+    pub fn work_in_turns(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        keep_going: &mut dyn FnMut(&Search) -> bool,
+    ) -> Result<(), EvaluatorError> {
+        let half = self.inspect(|search| search.params.leaf_batch / 2);
+        if half == 0 {
+            return self.work_while(evaluator, keep_going);
+        }
+        let (mut next, mut begun) = (Leaves::default(), Leaves::default());
+        let mut evaluations = Evaluations::default();
+        while self.gather_half(half, &mut next, evaluator.encoding(), keep_going) || !begun.pending.is_empty()
+        {
+            let taken = self.take_turns(&mut begun, &next, evaluator, &mut evaluations);
+            self.stop_after(taken)?;
+            mem::swap(&mut next, &mut begun);
+        }
+        self.end()
+    }
+
+    /// Finishes one half, begins the next, and applies the first while that is evaluated.
+    fn take_turns(
+        &self,
+        begun: &mut Leaves,
+        next: &Leaves,
+        evaluator: &mut dyn Evaluator,
+        evaluations: &mut Evaluations,
+    ) -> Result<(), EvaluatorError> {
+        let has_begun = !begun.pending.is_empty();
+        if has_begun {
+            evaluator.finish(&begun.batch, evaluations)?;
+        }
+        if !next.pending.is_empty() {
+            evaluator.begin(&next.batch)?;
+        }
+        if has_begun { self.apply(begun, evaluations) } else { Ok(()) }
     }
 
     /// Fills a batch, waiting for other threads' batches if there is no leaf yet; false once the search is done or stopped.
     fn gather(
         &self,
-        pending: &mut Pending,
-        evaluator: &dyn Evaluator,
-        batch: &mut Batch,
+        leaves: &mut Leaves,
+        encoding: &Encoding,
         keep_going: &mut dyn FnMut(&Search) -> bool,
     ) -> bool {
-        batch.clear();
         let mut state = self.state();
+        let most = state.search.params.leaf_batch;
         loop {
-            state.is_stopped |= !keep_going(&state.search);
-            if state.is_stopped || state.search.prober.has_failed() || state.search.is_done() {
-                self.applied.notify_all();
-                return false;
-            }
-            if state.search.gather_into(pending, evaluator.encoding(), batch, DESCENTS) > 0 {
-                return true;
-            }
-            if state.search.in_flight() > 0 {
-                state = self.applied.wait(state).unwrap_or_else(PoisonError::into_inner);
+            match state.gather(most, leaves, encoding, keep_going) {
+                None => {
+                    self.applied.notify_all();
+                    return false;
+                }
+                Some(0) if state.search.in_flight() > 0 => {
+                    state = self.applied.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                Some(0) => {}
+                Some(_) => return true,
             }
         }
+    }
+
+    /// Fills one half, which may stay empty while the other one is under way; false once the search is done or stopped.
+    fn gather_half(
+        &self,
+        half: u32,
+        leaves: &mut Leaves,
+        encoding: &Encoding,
+        keep_going: &mut dyn FnMut(&Search) -> bool,
+    ) -> bool {
+        let mut state = self.state();
+        loop {
+            match state.gather(half, leaves, encoding, keep_going) {
+                None => return false,
+                Some(0) if state.search.in_flight() == 0 => {}
+                Some(_) => return true,
+            }
+        }
+    }
+
+    fn apply(&self, leaves: &mut Leaves, evaluations: &Evaluations) -> Result<(), EvaluatorError> {
+        self.state().search.apply_from(&mut leaves.pending, &leaves.batch, evaluations, 0)?;
+        self.applied.notify_all();
+        Ok(())
+    }
+
+    /// Stops all threads after an error.
+    fn stop_after(&self, worked: Result<(), EvaluatorError>) -> Result<(), EvaluatorError> {
+        worked.inspect_err(|_| self.stop())
+    }
+
+    /// The error of a tablebase that ended the search.
+    fn end(&self) -> Result<(), EvaluatorError> {
+        Ok(self.state().search.prober.take_error()?)
     }
 
     /// Stops all threads after the batches that are under way.

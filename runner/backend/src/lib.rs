@@ -29,6 +29,11 @@ pub fn parse_backend(name: &str) -> Result<Backend, String> {
 /// Batches are padded to a multiple of this on devices other than the CPU: few shapes, each prepared once. Chosen.
 const DEVICE_PAD_TO: u32 = 64;
 
+/// Whether a net is computed by dc0 itself, on the CPU and row by row, so that a batch is no faster than its rows.
+pub fn is_by_rows(net: &NetworkSpec) -> bool {
+    net.tower.kind == Tower::Nnue
+}
+
 /// Why a backend cannot be used.
 #[derive(Debug, Error)]
 pub enum BackendError {
@@ -208,13 +213,18 @@ impl Evaluators {
 
     /// What computes a net.
     pub fn describe_for(&self, net: &NetworkSpec) -> String {
-        if net.tower.kind == Tower::Nnue { "the CPU, in integers".to_owned() } else { self.describe() }
+        if is_by_rows(net) { "the CPU, in integers".to_owned() } else { self.describe() }
+    }
+
+    /// The device that evaluates a net: the first one, or the CPU for an `nnue`.
+    pub fn device_for(&self, net: &NetworkSpec) -> Device {
+        if is_by_rows(net) { Device::Cpu } else { self.first_device() }
     }
 
     /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor. Nets of the kind `nnue` are computed
     /// in integers by dc0 itself, whatever the backend.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        if net.spec.tower.kind == Tower::Nnue {
+        if is_by_rows(&net.spec) {
             return boxed(NnueNet::shared(&net.spec, &net.weights).map(QuiescentNnue::new));
         }
         match &self.engine {

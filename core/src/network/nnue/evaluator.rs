@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::accumulator::{Accumulated, FirstLayer};
 use super::blocks::Outputs;
-use super::exponential::{softmax, tanh};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
 use super::instructions::{Baseline, Instructions, Set};
 use super::net::{Head, NnueNet};
 use crate::encoding::{Encoding, PolicyIndex};
+use crate::network::exponential::{softmax, tanh};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, ValueHead, Wdl, moves_left};
 
 /// Evaluates the rows of batches one after the other on one thread. Each row's sums are updated from those of the row at the same

@@ -3,7 +3,7 @@
 use super::super::tablebases::probe;
 use super::{Child, Node, Reference};
 use crate::board::{Game, Move, Reason, Side};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEvaluation, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEvaluation, Wdl, power};
 
 impl Reference<'_> {
     /// The node of the current position, `depth` plies below the root and one below `parent`, and whether it is new.
@@ -159,10 +159,10 @@ fn with_policy_temperature(priors: &[f32], temperature: f64) -> Vec<f64> {
     if temperature == 1.0 {
         return priors.iter().map(|prior| f64::from(*prior)).collect();
     }
-    let largest = f64::from(priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max));
-    let powers: Vec<f64> =
-        priors.iter().map(|prior| (f64::from(*prior) / largest).powf(1.0 / temperature)).collect();
-    let total: f64 = powers.iter().sum();
+    let largest = priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let exponent = (1.0 / temperature) as f32;
+    let powers: Vec<f32> = priors.iter().map(|prior| power(prior / largest, exponent)).collect();
+    let total: f64 = powers.iter().copied().map(f64::from).sum();
     // Trees store priors as 32-bit floats.
-    powers.into_iter().map(|power| f64::from((power / total) as f32)).collect()
+    powers.into_iter().map(|power| f64::from(power / total as f32)).collect()
 }

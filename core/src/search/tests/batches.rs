@@ -1,5 +1,6 @@
 //! Several leaves of one tree in flight.
 
+use super::super::gather::Amount;
 use super::super::pending::Pending;
 use super::*;
 use crate::network::fake::Material;
@@ -185,6 +186,7 @@ fn batches_of_two_threads_are_filled_from_one_tree() {
         ([Batch::default(), Batch::default()], [Pending::default(), Pending::default()]);
     let mut evaluations = Evaluations::default();
     let mut sizes = Vec::new();
+    let most = Amount { leaves: 16, descents: u32::MAX };
     for turn in (0..2).cycle() {
         // The other thread's batch is being evaluated.
         if !pending[turn].is_empty() {
@@ -195,7 +197,7 @@ fn batches_of_two_threads_are_filled_from_one_tree() {
             break;
         }
         batches[turn].clear();
-        sizes.push(search.gather_into(&mut pending[turn], &encoding(), &mut batches[turn], u32::MAX));
+        sizes.push(search.gather_into(&mut pending[turn], &encoding(), &mut batches[turn], most));
     }
     search.check_invariants();
     assert_eq!(search.visits(), 2000);

@@ -230,11 +230,16 @@ pub(super) fn run_on(
 ) -> (Search, Result<(), EvaluatorError>) {
     let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
     let should_continue = Arc::new(should_continue);
+    let takes_turns = pool.takes_turns();
     let ended = pool.all(|thread| {
         let (shared, should_continue) = (Arc::clone(&shared), Arc::clone(&should_continue));
         Box::new(move |evaluator| {
-            shared
-                .work_while(evaluator, &mut |search| search.visits() == 0 || should_continue(thread, search))
+            let mut keep_going = |search: &Search| search.visits() == 0 || should_continue(thread, search);
+            if takes_turns {
+                shared.work_in_turns(evaluator, &mut keep_going)
+            } else {
+                shared.work_while(evaluator, &mut keep_going)
+            }
         })
     });
     (Arc::try_unwrap(shared).expect("every thread has dropped its reference").into_search(), ended)

@@ -387,7 +387,7 @@ impl Settings {
     /// Takes the leaf batch that was asked for, or the default of the device that evaluates.
     fn fit_batch(&mut self) {
         self.search.leaf_batch = match self.batch_size {
-            0 => tuned::batch_size(self.evaluators.first_device()),
+            0 => tuned::batch_size(&self.net.spec, self.evaluators.first_device()),
             requested => requested,
         };
     }

@@ -119,7 +119,7 @@ impl Watch {
     }
 
     fn stability(&self, search: &Search) -> Stability {
-        let (most, second) = leaders(search);
+        let (most, second) = search.leaders();
         let better = |edge: &RootMove| edge.visits > 0 && edge.value > most.and_then(|most| most.value);
         let visits = |edge: Option<RootMove>| edge.map_or(0, |edge| edge.visits);
         Stability {
@@ -136,7 +136,7 @@ impl Watch {
         if at < self.last.map_or(Duration::ZERO, |last| last.at) + REPORT_AFTER {
             return;
         }
-        let (depth, best) = (depth(search.visits()), leaders(search).0.map(|edge| edge.played));
+        let (depth, best) = (depth(search.visits()), search.leaders().0.map(|edge| edge.played));
         let is_new =
             |last: LastReport| last.depth != depth || last.best != best || at >= last.at + REPORT_ANYWAY;
         if self.last.is_none_or(is_new) {
@@ -161,17 +161,4 @@ pub(super) fn watched(watch: &Arc<Mutex<Watch>>) -> impl Fn(usize, &Search) -> b
     move |thread, search| {
         if thread == 0 { watch.lock().ignore_poison().should_continue(search) } else { !signal.is_stopped() }
     }
-}
-
-/// The two moves with the most visits.
-fn leaders(search: &Search) -> (Option<RootMove>, Option<RootMove>) {
-    search.root_moves().fold((None, None), |(most, second): (Option<RootMove>, _), edge| {
-        if most.is_none_or(|most| edge.visits > most.visits) {
-            (Some(edge), most)
-        } else if second.is_none_or(|second: RootMove| edge.visits > second.visits) {
-            (most, Some(edge))
-        } else {
-            (most, second)
-        }
-    })
 }

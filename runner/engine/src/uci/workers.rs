@@ -1,15 +1,19 @@
 //! Searching threads, each with its own copy of the net, which it keeps from search to search.
 //!
 //! On a CPU one thread searches, and the rows of its batches are divided among the threads: then the search does not depend on their
-//! number. On other devices every thread searches with batches of its own, so that the device works while threads gather and apply.
+//! number. A net whose batches take no longer than the search for them is evaluated by the other threads meanwhile. On other devices
+//! every thread searches with batches of its own, so that the device works while threads gather and apply.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
+use dc0_backend::is_by_rows;
 use dc0_core::board::Game;
 use dc0_core::network::torch::Device;
 use dc0_core::network::{Batch, Divided, Evaluations, Evaluator, EvaluatorError};
+#[cfg(doc)]
+use dc0_core::search::SharedSearch;
 
 use super::hash_cache::HashCache;
 use super::options::{Settings, SettingsError};
@@ -23,6 +27,8 @@ type Done = Sender<Result<(), EvaluatorError>>;
 /// The threads for one set of options.
 pub(super) struct Pool {
     workers: Vec<Worker>,
+    /// Whether the halves of a leaf batch take turns.
+    takes_turns: bool,
     settings: Settings,
     cache: HashCache,
 }
@@ -38,11 +44,14 @@ impl Pool {
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
         let failed = |cause: SettingsError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
         let (net, evaluators) = (Arc::clone(&settings.net), settings.evaluators().map_err(failed)?);
-        let (searching, dividing) = match evaluators.first_device() {
+        let (searching, dividing) = match evaluators.device_for(&net.spec) {
             Device::Cpu => (1, settings.threads),
             _ => (settings.threads, 1),
         };
-        let cache = HashCache::new(settings.hash, searching);
+        let takes_turns = is_by_rows(&net.spec);
+        // Where rows are evaluated one after the other, looking into a cache is divided as well.
+        let caches = if takes_turns { searching * dividing } else { searching };
+        let cache = HashCache::new(settings.hash, caches);
         let rows = settings.search.leaf_batch.div_ceil(dividing) as usize;
         let (ready, answers) = channel();
         let start = |_| {
@@ -52,12 +61,17 @@ impl Pool {
                 warm_up(evaluator.as_mut(), rows)?;
                 Ok(evaluator)
             };
-            let make = move || Ok(cache.with(divided(dividing, make_one)?));
+            let make = move || {
+                if takes_turns {
+                    return divided(dividing, move || Ok(cache.with(make_one()?)));
+                }
+                Ok(cache.with(divided(dividing, make_one)?))
+            };
             Worker::start(make, ready.clone())
         };
         let workers = (0..searching).map(start).collect();
         drop(ready);
-        let pool = Self { workers, settings: settings.clone(), cache };
+        let pool = Self { workers, takes_turns, settings: settings.clone(), cache };
         first_error(&answers, pool.workers.len())?;
         Ok(pool)
     }
@@ -75,6 +89,11 @@ impl Pool {
     /// The cache of the threads.
     pub(super) fn cache(&self) -> &HashCache {
         &self.cache
+    }
+
+    /// Whether the halves of a leaf batch take turns: the only thread that searches calls [`SharedSearch::work_in_turns`].
+    pub(super) fn takes_turns(&self) -> bool {
+        self.takes_turns
     }
 
     /// Drops all cached evaluations.

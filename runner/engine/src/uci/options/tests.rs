@@ -259,16 +259,20 @@ fn no_value_of_any_option_ends_the_engine_and_a_refusal_says_what_is_expected() 
 }
 
 #[test]
-fn the_leaf_batch_is_the_devices_unless_one_is_requested() {
+fn the_leaf_batch_is_the_nets_and_the_devices_unless_one_is_requested() {
     let mut settings = settings();
-    assert_eq!(settings.search.leaf_batch, 16);
+    assert_eq!(settings.search.leaf_batch, 8);
     settings.set("BatchSize", "40").expect("a size");
     assert_eq!(settings.search.leaf_batch, 40);
-    settings.set("Device", "cpu").expect("a device");
+    settings.set("DC0Model", "shipped:az_small").expect("a net in the program");
     assert_eq!(settings.search.leaf_batch, 40);
     settings.set("BatchSize", "0").expect("the default");
     assert_eq!(settings.search.leaf_batch, 16);
-    assert_eq!(super::tuned::batch_size(Device::Cuda(1)), 256);
+    let residual = settings.net.spec.clone();
+    settings.set("DC0Model", "shipped:az_nnue").expect("a net in the program");
+    assert_eq!(settings.search.leaf_batch, 8);
+    let on_gpu = |net: &NetworkSpec| super::tuned::batch_size(net, Device::Cuda(1));
+    assert_eq!((on_gpu(&residual), on_gpu(&settings.net.spec)), (256, 8));
 }
 
 #[test]
@@ -282,7 +286,7 @@ fn a_gumbel_root_needs_tree_reuse_off() {
         settings.search,
         SearchParams {
             root,
-            leaf_batch: 16,
+            leaf_batch: 8,
             mate_in_one: true,
             policy_temperature: 1.5,
             fpu: FpuParams { value: -0.1, ..FpuParams::default() },

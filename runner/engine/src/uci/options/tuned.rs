@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use dc0_backend::is_by_rows;
 use dc0_core::alphabeta::SelectivityParams;
+use dc0_core::network::NetworkSpec;
 use dc0_core::network::torch::Device;
 use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
 use dc0_core::search::{FpuParams, SearchParams};
@@ -14,7 +16,11 @@ use super::declared::{Declared, Kind};
 use crate::score::ScoreParams;
 use crate::uci::time::TimeParams;
 
-/// Leaf batch of one thread on the CPU: enough to keep one core busy, few enough to stop within milliseconds; on a clock no fewer are
+/// Leaf batch of nets that are evaluated row by row: more make the search less exact and hardly faster (docs/methods/budgets.md, "Leaf
+/// batches").
+const BATCH_BY_ROWS: u32 = 8;
+
+/// Leaf batch of other nets on the CPU: enough to keep a core busy, few enough to stop within milliseconds; on a clock no fewer are
 /// better (docs/methods/budgets.md, "Leaf batches").
 const BATCH_ON_CPU: u32 = 16;
 
@@ -22,19 +28,22 @@ const BATCH_ON_CPU: u32 = 16;
 /// second as with 16, and worth it (docs/methods/budgets.md, "Leaf batches").
 const BATCH_ON_DEVICE: u32 = 256;
 
-/// The leaf batch where nobody asks for one.
-pub(super) fn batch_size(device: Device) -> u32 {
-    if device == Device::Cpu { BATCH_ON_CPU } else { BATCH_ON_DEVICE }
+/// The leaf batch where nobody asks for one, for a net whose evaluators are made for a device.
+pub(super) fn batch_size(net: &NetworkSpec, device: Device) -> u32 {
+    match device {
+        _ if is_by_rows(net) => BATCH_BY_ROWS,
+        Device::Cpu => BATCH_ON_CPU,
+        _ => BATCH_ON_DEVICE,
+    }
 }
 
 /// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
-/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, and with what was measured for the
-/// net in the program (docs/methods/networks.md, "In a tree search").
+/// The engine's default search, but for its leaf batch: that of scripts, with tree reuse, with mates in one seen at once, and with
+/// what was measured for the net in the program (docs/methods/networks.md, "In a tree search").
 pub(super) fn search() -> SearchParams {
     SearchParams {
-        leaf_batch: BATCH_ON_CPU,
         reuse_tree: true,
         mate_in_one: true,
         policy_temperature: 1.5,
