@@ -1,8 +1,9 @@
 //! Exported nets on ONNX Runtime, called from Python and from dc0, compared with libtorch; and wrong libraries.
 //! `cargo xtask test` installs ONNX Runtime; without it these tests fail and say so.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::net_fixtures::{matrix, onnx_library, positions, trained_weights};
 use crate::program::{PROGRAM, dc0_run, root, succeed};
@@ -225,6 +226,59 @@ fn a_library_that_fakes_its_version_is_rejected() {
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(printed.contains("ONNX Runtime 1.99.0 does not start"), "{printed}");
+}
+
+/// The backend that the analysis server chooses for the residual net in the program with this cache folder, and a value by it.
+fn chosen(cache: &Path) -> (String, f64) {
+    let mut command = Command::new(PROGRAM);
+    command.args(["analysis", "--net", "shipped:az_small", "--device", "cpu", "--backend", "auto"]);
+    command.arg("--onnxruntime").arg(onnx_library().path()).env("XDG_CACHE_HOME", cache);
+    let mut server =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let queries = concat!(
+        r#"{"id":"version","action":"query_version"}"#,
+        "\n",
+        r#"{"id":"value","moves":["e2e4","e7e5","d1h5"],"search":{"simulations":1}}"#,
+        "\n"
+    );
+    server.stdin.take().expect("a pipe").write_all(queries.as_bytes()).expect("writes");
+    let output = server.wait_with_output().expect("ends");
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", text(&output.stderr));
+    let answers: Vec<serde_json::Value> =
+        printed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let answer = |id: &str| answers.iter().find(|answer| answer["id"] == id).expect("an answer");
+    let backend = answer("version")["backend"].as_str().expect("text").to_owned();
+    (backend, answer("value")["root"]["net_value"].as_f64().expect("a number"))
+}
+
+#[test]
+fn the_automatic_backend_is_the_faster_one_as_measured_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("dc0/calibration.json");
+    let (measured, _) = chosen(folder.path());
+    let read = || -> serde_json::Map<String, serde_json::Value> {
+        serde_json::from_slice(&std::fs::read(&file).expect("was written")).expect("JSON")
+    };
+    let known = read();
+    let [(key, speeds)] = known.iter().collect::<Vec<_>>()[..] else {
+        panic!("one net, one entry: {known:?}")
+    };
+    let [torch, onnx] = ["torch", "onnx"].map(|name| speeds[name].as_f64().expect("a speed"));
+    let expected = if onnx > 1.1 * torch { "ONNX Runtime" } else { "libtorch" };
+    assert!(torch > 0.0 && onnx > 0.0 && measured.starts_with(expected), "{measured}, {speeds}");
+    // What was measured is not measured again.
+    let with = |torch: f64, onnx: f64| {
+        std::fs::write(&file, json!({ key.as_str(): { "torch": torch, "onnx": onnx } }).to_string())
+            .expect("writes");
+        let found = chosen(folder.path());
+        assert_eq!(read()[key.as_str()]["torch"], torch);
+        found
+    };
+    let (first, value) = with(1.0, 1000.0);
+    let (second, other) = with(1000.0, 1.0);
+    assert!(first.starts_with("ONNX Runtime") && second.starts_with("libtorch"), "{first}, {second}");
+    assert!((value - other).abs() < 0.02, "{value} {other}");
 }
 
 fn export(net: &str, out: &Path, more: &[&str]) -> Output {

@@ -73,6 +73,9 @@ fn check(search: &Search, budget: u32) {
         assert!(mv.value.is_none_or(|value| (-1.0..=1.0).contains(&value)), "{fen}: {mv:?}");
         assert!(mv.standard_error >= 0.0 && (0.0..=1.0).contains(&mv.prior), "{fen}: {mv:?}");
     }
+    let mut by_visits = moves.clone();
+    by_visits.sort_by_key(|mv| std::cmp::Reverse(mv.visits));
+    assert_eq!(search.leaders(), (by_visits.first().copied(), by_visits.get(1).copied()), "{fen}");
     let priors: f64 = moves.iter().map(|mv| f64::from(mv.prior)).sum();
     let target = search.policy_target();
     let shares: f64 = target.iter().map(|mv| mv.share).sum();
