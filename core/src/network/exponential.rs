@@ -1,5 +1,10 @@
 //! Exponentials and powers that are the same on every machine, which those of a system's library need not be.
 
+#![allow(
+    clippy::inline_always,
+    reason = "part of an evaluation, which is one function for each set of instructions"
+)]
+
 /// Added to a float below 2²² and taken away again, it rounds to an integer, whose bits are the last of the sum.
 const ROUNDING: f32 = 12_582_912.0;
 
@@ -31,13 +36,12 @@ pub(crate) fn exp(x: f32) -> f32 {
 
 /// xᵖ for x in [0, 1] and p > 0, with an error below 2 · 10⁻⁵ of it; 0 where it is below
 /// e⁻⁸⁷.
-#[inline(always)]
 pub(crate) fn power(x: f32, p: f32) -> f32 {
     if x == 0.0 { 0.0 } else { exp((p * ln(x)).min(0.0)) }
 }
 
 /// ln x for a positive x.
-#[inline(always)]
+#[inline]
 fn ln(x: f32) -> f32 {
     /// The bits of √½.
     const LEAST: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
