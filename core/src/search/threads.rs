@@ -116,7 +116,7 @@ impl SharedSearch {
     }
 
     /// As [`work_while`](Self::work_while) by one thread alone, whose leaf batch consists of two halves that take turns: while one is
-    /// applied and gathered anew, the evaluator's own threads have the other. The search does not depend on how many they are.
+    /// applied and gathered again, the evaluator's own threads have the other. The search does not depend on how many they are.
     pub fn work_in_turns(
         &self,
         evaluator: &mut dyn Evaluator,
