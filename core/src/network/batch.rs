@@ -286,7 +286,8 @@ pub trait Evaluator {
     /// Replaces the content of `out` by one evaluation per row of `batch`, which may be empty.
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError>;
 
-    /// Begins to evaluate a batch on threads of the evaluator's own, if it has any, while the caller does other work.
+    /// Begins to evaluate a batch on threads of the evaluator's own, if it has any, while the caller does other work; it is
+    /// [finished](Self::finish) before another one is begun or evaluated.
     fn begin(&mut self, _batch: &Batch) -> Result<(), EvaluatorError> {
         Ok(())
     }

@@ -10,7 +10,7 @@ const ROUNDING: f32 = 12_582_912.0;
 
 /// eˣ for x in [−87, 0], with an error below 10⁻⁵ of it; 0 below that. NaN stays NaN.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+fn exp(x: f32) -> f32 {
     /// ln(2)ᵏ / k! for k from 7 to 0: the series of 2ˣ, most precise in [−½, ½].
     const SERIES: [f32; 8] = [
         1.525_273_4e-5,
@@ -34,8 +34,7 @@ pub(crate) fn exp(x: f32) -> f32 {
     if x < -87.0 { 0.0 } else { value }
 }
 
-/// xᵖ for x in [0, 1] and p > 0, with an error below 2 · 10⁻⁵ of it; 0 where it is below
-/// e⁻⁸⁷.
+/// xᵖ for x in [0, 1] and p > 0, with an error below 2 · 10⁻⁵ of it; 0 where that is below e⁻⁸⁷.
 pub(crate) fn power(x: f32, p: f32) -> f32 {
     if x == 0.0 { 0.0 } else { exp((p * ln(x)).min(0.0)) }
 }
@@ -61,7 +60,7 @@ fn ln(x: f32) -> f32 {
 /// As [`softmax`](crate::network::softmax()).
 #[must_use]
 #[inline(always)]
-pub(crate) fn softmax(logits: &mut [f32]) -> bool {
+pub(super) fn softmax(logits: &mut [f32]) -> bool {
     let (mut largest, mut is_finite) = (f32::NEG_INFINITY, true);
     for logit in &*logits {
         largest = largest.max(*logit);
@@ -81,7 +80,7 @@ pub(crate) fn softmax(logits: &mut [f32]) -> bool {
 }
 
 /// tanh x = (1 − e^(−2|x|)) / (1 + e^(−2|x|)), with the sign of x.
-pub(crate) fn tanh(x: f32) -> f32 {
+pub(super) fn tanh(x: f32) -> f32 {
     let decay = exp(-2.0 * x.abs());
     ((1.0 - decay) / (1.0 + decay)).copysign(x)
 }

@@ -32,7 +32,8 @@ const LOOKS: u32 = 5_000;
 /// A search that several threads work on, each with an evaluator of its own.
 ///
 /// While one thread's evaluator is busy the others gather and apply, one at a time; virtual loss keeps them on different paths.
-/// Batches come back in no fixed order, so results differ from run to run; with one thread they are those of a [`Search`].
+/// Batches come back in no fixed order, so results differ from run to run; with one thread they are those of a [`Search`]. One thread alone may also
+/// [work in turns](Self::work_in_turns) with its evaluator.
 #[derive(Debug)]
 pub struct SharedSearch {
     state: Mutex<State>,

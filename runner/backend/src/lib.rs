@@ -91,16 +91,16 @@ pub struct Choice {
 impl BackendRequest<'_> {
     /// Resolves `auto`: to the backend that is faster at `work`, or to libtorch if there is nothing to measure.
     pub fn resolve(self, work: Option<&Workload>) -> Result<Choice, BackendError> {
-        let is_nnue = work.is_some_and(|work| work.spec.tower.kind == Tower::Nnue);
+        let is_by_rows = work.is_some_and(|work| is_by_rows(&work.spec));
         // The integers of such a net are computed on the CPU, and need no libtorch that knows of devices.
-        let device = if is_nnue && self.device == "auto" { "cpu" } else { self.device };
+        let device = if is_by_rows && self.device == "auto" { "cpu" } else { self.device };
         let devices = parse_devices(device)?;
         let is_cpu = devices == [Device::Cpu];
         let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
         let torch = self.precision.resolved(devices[0]);
         let has_choice = is_cpu && matches!(self.precision, Precision::Auto | Precision::F32);
         let backend = match (self.backend, work) {
-            (Backend::Auto, Some(work)) if has_choice && !is_nnue => {
+            (Backend::Auto, Some(work)) if has_choice && !is_by_rows => {
                 calibration::faster(work, torch, self.onnxruntime)
             }
             (Backend::Auto, _) => Backend::Torch,

@@ -20,7 +20,7 @@ use std::io;
 use std::sync::Arc;
 
 use dc0_core::network::torch::Precision;
-use dc0_core::network::{Cached, Evaluator, FixedSize, Tower};
+use dc0_core::network::{Cached, Evaluator, FixedSize};
 use dc0_core::params::{Value, read};
 use dc0_core::search::{Requirement, unmet};
 use dc0_process::command::{Command, Failure, Program};
@@ -28,7 +28,7 @@ use dc0_process::exit::Exit;
 use dc0_process::interrupt::on_stop_signal;
 
 use crate::score::{ScoreFit, ScoreParams};
-use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, cores, lanes_on};
+use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, cores, is_by_rows, lanes_on};
 use dc0_runs::net::{Named, named, shipped};
 use error::AnalysisError;
 use queue::{End, Queue};
@@ -82,9 +82,8 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
     };
     let work = Workload { spec: net.spec.clone(), rows: args.batch_size };
     let evaluators = Evaluators::new(&request.resolve(Some(&work))?, args.net.onnxruntime.as_deref())?;
-    let lanes = args.lanes.unwrap_or_else(|| match net.spec.tower.kind {
-        Tower::Nnue => cores(),
-        _ => lanes_on(&evaluators.device_names()),
+    let lanes = args.lanes.unwrap_or_else(|| {
+        if is_by_rows(&net.spec) { cores() } else { lanes_on(&evaluators.device_names()) }
     });
     let context = Context {
         network: name.map_or_else(|| file.display().to_string(), ToOwned::to_owned),

@@ -91,6 +91,23 @@ fn each_half_is_finished_before_the_next_is_begun_and_the_whole_budget_is_spent(
 }
 
 #[test]
+fn a_half_is_gathered_while_the_other_is_evaluated() {
+    let params = SearchParams { leaf_batch: 8, ..simulations(600) };
+    for game in bench::positions() {
+        let shared = SharedSearch::new(new_search(game, params.clone())).expect("the fast engine");
+        let (mut halves, mut beside) = (0, 0);
+        let mut count = |search: &Search| {
+            halves += 1;
+            beside += u32::from(search.in_flight() > 0);
+            true
+        };
+        shared.work_in_turns(&mut Checked::new(), &mut count).expect("fakes do not fail");
+        // Not beside the root, the first half and those that follow an empty one.
+        assert!(beside * 10 > halves * 8, "{beside} of {halves}");
+    }
+}
+
+#[test]
 fn a_batch_of_one_leaf_has_no_halves() {
     let params = SearchParams { leaf_batch: 1, ..simulations(300) };
     for game in bench::positions() {

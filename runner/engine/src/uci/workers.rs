@@ -190,3 +190,19 @@ impl Drop for Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::Settings;
+    use super::Pool;
+
+    #[test]
+    fn halves_take_turns_with_nets_that_are_evaluated_row_by_row() {
+        let mut settings = Settings::new(None).expect("the net in the program, on the CPU");
+        settings.set("Threads", "2").expect("a number");
+        let takes_turns = |settings: &Settings| Pool::new(settings).expect("threads start").takes_turns();
+        assert!(takes_turns(&settings));
+        settings.set("DC0Model", "shipped:az_small").expect("a net in the program");
+        assert!(!takes_turns(&settings));
+    }
+}
