@@ -9,6 +9,7 @@ mod curves;
 mod data;
 mod draw;
 mod figure;
+mod levels;
 mod parallel;
 mod sheet;
 mod table;

@@ -7,13 +7,15 @@ use serde_json::{Value as Json, json};
 use super::chart::{
     Axis, Chart, Marks, ParallelLine, Point, Reference, Scale, Series, SeriesStyle, StackSeries,
 };
+use super::levels::Corner;
 use super::parallel;
 use super::table::sort_key;
 use super::theme::Ink;
 
 impl Chart {
-    /// Its axes and its series, whose values are aligned to common rows; `None` for charts that stay pictures.
-    pub(super) fn data(&self) -> Option<Json> {
+    /// Its axes and its series, whose values are aligned to common rows, and the levels, whose labels stand as in a picture of a size;
+    /// `None` for charts that stay pictures.
+    pub(super) fn data(&self, (width, height): (f64, f64)) -> Option<Json> {
         let (rows, series) = match &self.marks {
             Marks::Series(series) => aligned(series),
             Marks::Stacks { categories, parts } => {
@@ -28,14 +30,16 @@ impl Chart {
             }
             _ => &self.x,
         };
-        let levels = self.references.iter().filter_map(|reference| match reference {
-            Reference::Level(level, label) => Some(json!([rounded(*level), label])),
-            Reference::Diagonal(_) => None,
-        });
+        let level = |(level, label, corner): (f64, &str, Corner)| {
+            let end = if corner.is_left { "left" } else { "right" };
+            json!([rounded(level), label, end, if corner.is_below { "below" } else { "above" }])
+        };
+        let levels: Vec<Json> =
+            self.levels(&self.computed_layout(width, height)).into_iter().map(level).collect();
         Some(json!({
             "x": axis(x), "y": axis(&self.y), "stacked": matches!(self.marks, Marks::Stacks { .. }),
             "rows": rows.into_iter().map(rounded).collect::<Vec<_>>(), "series": series,
-            "levels": levels.collect::<Vec<_>>(),
+            "levels": levels,
             "diagonal": self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))),
         }))
     }
@@ -133,6 +137,8 @@ mod tests {
 
     use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesStyle, StackSeries};
 
+    const SIZE: (f64, f64) = (560.0, 300.0);
+
     fn chart(marks: Marks) -> Chart {
         Chart {
             name: "c".to_owned(),
@@ -155,7 +161,7 @@ mod tests {
         };
         let several = vec![Point::new(2.0, 5.0), Point::new(2.0, 6.0), Point::new(3.0, f64::NAN)];
         let with_interval = vec![Point { x: 1.0, y: 4.0, interval: Some((3.0, 5.0)) }, Point::new(2.0, 7.0)];
-        let data = chart(Marks::Series(vec![series(0, several), series(1, with_interval)])).data();
+        let data = chart(Marks::Series(vec![series(0, several), series(1, with_interval)])).data(SIZE);
         let data = data.expect("data");
         assert_eq!(data["rows"], json!([1.0, 2.0, 2.0]));
         assert_eq!(data["series"][0]["values"], json!([null, 5.0, 6.0]));
@@ -163,17 +169,18 @@ mod tests {
         assert_eq!(data["series"][1]["intervals"], json!([[3.0, null, null], [5.0, null, null]]));
         assert_eq!(data["series"][1]["dash"], json!([7.0, 4.0]));
         assert_eq!((&data["series"][0]["intervals"], &data["y"]["from"]), (&json!(null), &json!(0.0)));
-        assert_eq!(data["levels"], json!([[0.333_333_333, "greedy"]]));
+        assert_eq!(data["levels"], json!([[0.333_333_333, "greedy", "right", "above"]]));
     }
 
     #[test]
     fn the_parts_of_stacks_have_their_categories() {
         let parts = vec![StackSeries { name: "draw".to_owned(), ink: Ink::Draw, values: vec![0.5, 1.0] }];
-        let data = chart(Marks::Stacks { categories: vec!["7".to_owned(), "8".to_owned()], parts }).data();
+        let data =
+            chart(Marks::Stacks { categories: vec!["7".to_owned(), "8".to_owned()], parts }).data(SIZE);
         let data = data.expect("data");
         assert_eq!((&data["rows"], &data["stacked"]), (&json!([1.0, 2.0]), &json!(true)));
         assert_eq!(data["x"]["labels"], json!([[1.0, "7"], [2.0, "8"]]));
         assert_eq!(data["series"][0]["colour"], "--draw");
-        assert!(chart(Marks::Bars(Vec::new())).data().is_none());
+        assert!(chart(Marks::Bars(Vec::new())).data(SIZE).is_none());
     }
 }

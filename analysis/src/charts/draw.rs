@@ -47,6 +47,7 @@ impl Chart {
         let computed = ComputedLayout::from_layout(&layout);
         let mut scene = render_multiple(plots, layout);
         scene.elements.extend(self.labels(&computed, theme));
+        scene.elements.extend(self.level_labels(&computed));
         // The axes hold all values; a clip would cut the markers at their ends in half.
         scene.defs.clear();
         scene.elements.retain(|element| !matches!(element, Primitive::ClipStart { .. } | Primitive::ClipEnd));
@@ -194,11 +195,8 @@ impl Chart {
 
     fn with_references(&self, layout: Layout, theme: Theme) -> Layout {
         self.references.iter().fold(layout, |layout, reference| match reference {
-            Reference::Level(value, label) => layout.with_reference_line(
-                ReferenceLine::horizontal(*value)
-                    .with_color(Ink::Muted.colour(theme))
-                    .with_label(label.clone()),
-            ),
+            Reference::Level(value, _) => layout
+                .with_reference_line(ReferenceLine::horizontal(*value).with_color(Ink::Muted.colour(theme))),
             Reference::Diagonal(_) => layout,
         })
     }

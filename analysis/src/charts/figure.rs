@@ -40,7 +40,7 @@ fn data(chart: &Chart) -> String {
         format!("<script type=\"application/json\" class=\"{class}\">{data}</script>")
     };
     let lines = || Some(script("lines", chart.lines(&sizes)?));
-    chart.data().map(|data| script("data", data)).or_else(lines).unwrap_or_default()
+    chart.data(sizes[0]).map(|data| script("data", data)).or_else(lines).unwrap_or_default()
 }
 
 /// Makes the picture scale to its container.

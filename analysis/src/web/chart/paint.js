@@ -31,13 +31,13 @@ function paintReferences(plot, { levels, diagonal }, ratio) {
   ctx.fillStyle = colour("--muted");
   ctx.lineWidth = ratio;
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
-  ctx.textAlign = "right";
-  ctx.textBaseline = "alphabetic";
   ctx.setLineDash([5 * ratio, 4 * ratio]);
-  for (const [level, label] of levels) {
+  for (const [level, label, end, side] of levels) {
     const height = y(plot, level);
     line(ctx, [bbox.left, height], [bbox.left + bbox.width, height]);
-    ctx.fillText(label, bbox.left + bbox.width - 4 * ratio, height - 4 * ratio);
+    ctx.textAlign = end;
+    ctx.textBaseline = side === "above" ? "alphabetic" : "top";
+    ctx.fillText(label, end === "left" ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio, height + (side === "above" ? -4 : 4) * ratio);
   }
   if (diagonal) {
     const [from, to] = [Math.max(plot.scales.x.min, plot.scales.y.min), Math.min(plot.scales.x.max, plot.scales.y.max)];
