@@ -186,7 +186,10 @@ impl Planner {
         };
         let is_done = planned.manifest.is_some();
         let step = Step { kind, description, trial, work, pace, is_done, begun: planned.begun };
-        let steps = self.state().add(&planned.identity, step, &call.params(), call.given());
+        let mut plan = self.state();
+        self.run().seconds += plan.assumed_seconds(&step);
+        let steps = plan.add(&planned.identity, step, &call.params(), call.given());
+        drop(plan);
         self.recorder.did(planned.identity.digits().to_owned());
         if steps > self.most_steps { Err(self.endless(steps)) } else { Ok(()) }
     }
@@ -389,7 +392,7 @@ impl Host for Planner {
     }
 
     fn seconds(&self) -> f64 {
-        0.0
+        self.run().seconds
     }
 
     fn check_folder(&self) -> Result<(), HostError> {

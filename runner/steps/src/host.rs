@@ -127,22 +127,25 @@ impl GrowingWindow {
 }
 
 impl WindowParams {
-    /// How many of a run's iterations the window has, the latest; `figures` has each iteration's games and positions, the oldest first.
-    pub fn reach(&self, figures: &[(f64, f64)]) -> usize {
-        let until = |needed: f64, figure: fn(&(f64, f64)) -> f64| {
+    /// How many of a run's iterations the window has, the latest; `figures` gives each iteration's games and positions, the latest first,
+    /// and is read as far as it matters.
+    pub fn reach(&self, figures: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> usize {
+        let until = |needed: f64, figure: fn((f64, f64)) -> f64| {
             let mut held = 0.0;
-            let is_short = |iteration: &&(f64, f64)| {
+            let is_short = |iteration: &(f64, f64)| {
                 let goes_on = held < needed;
-                held += figure(iteration);
+                held += figure(*iteration);
                 goes_on
             };
-            figures.iter().rev().take_while(is_short).count()
+            figures.clone().take_while(is_short).count()
         };
-        let played: f64 = figures.iter().map(|(_, positions)| positions).sum();
         match (self.games, self.positions, &self.growing) {
-            (Some(games), ..) => until(games.into(), |(games, _)| *games),
-            (_, Some(positions), _) => until(positions.into(), |(_, positions)| *positions),
-            (.., Some(growing)) => until(growing.positions(played), |(_, positions)| *positions),
+            (Some(games), ..) => until(games.into(), |(games, _)| games),
+            (_, Some(positions), _) => until(positions.into(), |(_, positions)| positions),
+            (.., Some(growing)) => {
+                let played: f64 = figures.clone().map(|(_, positions)| positions).sum();
+                until(growing.positions(played), |(_, positions)| positions)
+            }
             _ => figures.len().min(self.iterations as usize),
         }
     }
@@ -156,7 +159,7 @@ mod tests {
     const FIGURES: [(f64, f64); 5] = [(10.0, 1000.0); 5];
 
     fn reach(params: &WindowParams) -> usize {
-        params.reach(&FIGURES)
+        params.reach(FIGURES.into_iter())
     }
 
     #[test]
@@ -168,7 +171,7 @@ mod tests {
         assert_eq!(reach(&WindowParams { games: Some(21), ..base() }), 3);
         assert_eq!(reach(&WindowParams { positions: Some(1), ..base() }), 1);
         assert_eq!(reach(&WindowParams { positions: Some(9000), ..base() }), 5);
-        assert_eq!(base().reach(&[]), 0);
+        assert_eq!(base().reach([].into_iter()), 0);
     }
 
     #[test]

@@ -100,6 +100,19 @@ impl Costs {
 }
 
 impl Speeds {
+    /// Speeds for plans of machines that were not measured: those of two cores of a Xeon (27 November 2026), rounded.
+    pub fn typical() -> Self {
+        Self {
+            start: 0.3,
+            step: BTreeMap::new(),
+            first: BTreeMap::new(),
+            shard: 0.006,
+            read: 1e-6,
+            playing: Costs { batch: 5e-4, item: 1e-5, flop: 1.2e-12 },
+            training: Costs { batch: 5e-3, item: 1e-4, flop: 2e-12 },
+        }
+    }
+
     /// Seconds of a step of this kind.
     pub fn seconds(&self, kind: &str, pace: &ShardCost) -> f64 {
         let costs = if kind == "train" { &self.training } else { &self.playing };

@@ -264,6 +264,31 @@ fn a_trial_whose_training_diverges_fails_and_the_sweep_goes_on() {
 }
 
 #[test]
+fn loops_for_a_budget_in_seconds_have_an_end_in_the_plan() {
+    let script = |seconds: u32| {
+        format!(
+            r#"sweep(#{{ name: "tiny", space: #{{ x: choice([1]) }}, sampler: "grid", trials: 1, budget: #{{ seconds: {seconds} }} }}, |trial| {{
+    let run = trial.run;
+    let net = run.network(#{{ tower: #{{ blocks: 1, filters: 8 }}, value_head: #{{ filters: 2, hidden: 8 }} }});
+    while trial.goes_on {{ net = run.train(net, run.self_play(net, #{{ games: 4, search: #{{ simulations: 2 }}, max_plies: 20 }}), #{{ updates: 10, batch: 8 }}); }}
+    0.5
+}});"#
+        )
+    };
+    let rounds = |seconds: u32| {
+        let experiment = Experiment::new(&script(seconds));
+        let ended = experiment.run(&["--check", "--format", "json"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let steps = plan["steps"].as_array().expect("a list");
+        let of_play = steps.iter().find(|step| step["kind"] == "self_play").expect("self-play");
+        of_play["count"].as_f64().expect("a number")
+    };
+    let (one, ten) = (rounds(20), rounds(200));
+    assert!(one > 1.0 && (10.0 * (one - 1.0)..=10.0 * one).contains(&ten), "{one} {ten}");
+}
+
+#[test]
 fn pruners_end_trials_early_and_halving_continues_the_best() {
     let experiment = Experiment::new(SWEEP);
     let set = |pruner: &str| {

@@ -80,12 +80,9 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
         return Err(call.misuse("there are no games yet; call self_play before"));
     }
     let figure = |games: &Games, name| games.0.summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let figures: Vec<(f64, f64)> = progress
-        .iterations
-        .iter()
-        .map(|games| (figure(games, "games"), figure(games, "positions")))
-        .collect();
-    let first = figures.len() - params.reach(&figures);
+    let latest_first = progress.iterations.iter().rev();
+    let reach = params.reach(latest_first.map(|games| (figure(games, "games"), figure(games, "positions"))));
+    let first = progress.iterations.len() - reach;
     Ok(progress.iterations[first..].iter().cloned().collect())
 }
 

@@ -73,6 +73,8 @@ pub(super) struct SweepPlan {
     replicates: u32,
     sampler: &'static str,
     pruner: &'static str,
+    /// Whether its trials have budgets in seconds.
+    has_seconds: bool,
     begun: BTreeSet<Replicate>,
     /// The sweeps from which it takes over steps.
     from: Vec<String>,
@@ -115,6 +117,7 @@ impl SweepPlan {
             replicates: params.replicates,
             sampler: params.sampler.kind.name(),
             pruner: params.pruner.kind.name(),
+            has_seconds: params.budget.seconds.is_some(),
             begun: BTreeSet::new(),
             from: params.from.clone(),
             workers,
@@ -211,6 +214,12 @@ impl Plan {
         let Some(speeds) = self.speeds.as_ref().filter(|_| !step.is_done) else { return 0.0 };
         let first = if self.to_do.insert(step.kind) { speeds.first(step.kind) } else { 0.0 };
         first + self.own_seconds(step) / self.sweep_of(step).map_or(1.0, |sweep| f64::from(sweep.workers))
+    }
+
+    /// Seconds of a step, finished or not, by the speeds of a typical machine if this one was not measured.
+    pub(super) fn assumed_seconds(&self, step: &Step) -> f64 {
+        let seconds = |speeds: &Speeds| speeds.seconds(step.kind, &step.pace);
+        self.speeds.as_ref().map_or_else(|| seconds(&Speeds::typical()), seconds)
     }
 
     /// Seconds of a step for one worker, without the additional time of the first step of its kind.

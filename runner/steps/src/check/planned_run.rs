@@ -26,6 +26,8 @@ pub(super) struct PlannedRun {
     steps: Vec<Option<Manifest>>,
     /// The number of steps so far in each series.
     numbers: BTreeMap<&'static str, u32>,
+    /// Estimated seconds of the steps so far.
+    pub(super) seconds: f64,
 }
 
 /// A step of a planned run.

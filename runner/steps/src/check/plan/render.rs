@@ -22,6 +22,10 @@ const MIN_WAITING: f64 = 0.5;
 const NO_SPEEDS: &str =
     "no times: this machine has not been measured yet; `dc0-run bench calibrate` does it in half a minute";
 
+/// The note of plans without times whose budgets are times.
+const TYPICAL_SPEEDS: &str =
+    "budgets in seconds are planned with the speeds of a typical machine with two cores";
+
 impl Plan {
     pub(in super::super) fn render(
         &self,
@@ -81,7 +85,11 @@ impl Plan {
             done => format!("{steps}, {done} of them done; left to do"),
         };
         rows.push(self.cells(&title, left, seconds, false));
-        let missing = if self.speeds.is_none() { format!("{NO_SPEEDS}\n") } else { String::new() };
+        let missing = match (&self.speeds, self.sweeps.iter().any(|sweep| sweep.has_seconds)) {
+            (Some(_), _) => String::new(),
+            (None, false) => format!("{NO_SPEEDS}\n"),
+            (None, true) => format!("{NO_SPEEDS}\n{TYPICAL_SPEEDS}\n"),
+        };
         format!("{}{}\n{missing}", table(&rows), assumption.whole())
     }
 

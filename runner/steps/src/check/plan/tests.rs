@@ -22,6 +22,7 @@ fn sweep(plan: &mut Plan, name: &str, from: &[&str], workers: u32) {
         replicates: 1,
         sampler: "grid",
         pruner: "none",
+        has_seconds: false,
         begun: BTreeSet::new(),
         from: from.iter().map(|name| (*name).to_owned()).collect(),
         workers,
