@@ -130,6 +130,11 @@ impl Server {
         self.memo.get("list", || status::list(&self.library))
     }
 
+    /// The names of runs and sweeps that the list cannot show.
+    fn unshown(&self) -> Value {
+        self.memo.get("unshown", || self.library.unaddressable().into())
+    }
+
     /// The ratings and losses of the runs, as far as they are known; `None` while they are being read.
     fn glances(&self) -> Option<Value> {
         self.glances.all(&self.library, |run| self.version(run))
@@ -286,10 +291,9 @@ fn greet(console: &Console, library: &Library, name: &str, address: SocketAddr, 
         address
     };
     console.result(&format!("{name}: {}\nopen http://{shown}/?token={token}", contents(library)));
-    for path in library.unaddressable() {
+    for folder in library.unaddressable() {
         console.note(&format!(
-            "warning: {} is not shown: its name begins with a dot or has letters that no address can hold; rename the folder",
-            path.display().to_string().escape_debug()
+            "warning: {folder} is not shown: its name begins with a dot or has letters that no address can hold; rename the folder"
         ));
     }
     console.note("Ctrl-C ends this; runs go on without it");

@@ -4,7 +4,7 @@
 //
 // Fails on any error in the browser's console, on any request to another server, and if the page does not follow the run.
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -74,6 +74,14 @@ async function watch(page, address, origin) {
   await page.goto(address);
   check(!page.url().includes("token"), "no token in the address once it is a cookie");
   await until(page, () => document.querySelector("#none")?.hidden === false);
+  // A run whose name no address can hold is named below the list.
+  const hidden = join(runs, ".hidden");
+  mkdirSync(hidden);
+  writeFileSync(join(hidden, "run.json"), "{}");
+  await until(page, () => document.querySelector("#unshown").textContent.endsWith(": .hidden"));
+  check(await page.$eval("#unshown", (element) => !element.hidden), "what is not shown is named");
+  rmSync(hidden, { recursive: true });
+  await until(page, () => document.querySelector("#unshown").hidden);
   let { run, ended } = start();
   await until(page, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
   await page.goto(`${origin}/run/smoke`);

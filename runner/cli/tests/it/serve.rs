@@ -101,6 +101,25 @@ fn runs_are_listed_and_path_traversal_is_refused() {
 }
 
 #[test]
+fn runs_and_sweeps_are_counted_apart_and_names_that_no_address_can_hold_are_named() {
+    let folder = folder();
+    let greeting = |contents: &str| format!("{}: {contents}", folder.path().display());
+    assert_eq!(Server::start(folder.path()).greeting, greeting("1 run"));
+    for (name, file) in
+        [("second", "run.json"), ("swept", "sweep.json"), (".old", "run.json"), ("a\\b", "run.json")]
+    {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+        fs::write(folder.path().join(name).join(file), "{}").expect("writes");
+    }
+    let server = Server::start(folder.path());
+    assert_eq!(server.greeting, greeting("2 runs and 1 sweep"));
+    let unshown = json!([".old", "a\\\\b"]);
+    assert_eq!(server.follow("/api/events", None).until("unshown", |_| true), unshown);
+    let page = server.get("/").body;
+    assert!(page.contains("rename the folder: .old, a\\\\b</p>"), "{page}");
+}
+
+#[test]
 fn long_slow_and_malformed_requests_are_refused() {
     let folder = folder();
     let server = Server::start(folder.path());

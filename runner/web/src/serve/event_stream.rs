@@ -31,6 +31,7 @@ pub(super) struct EventStream {
     /// The offset in the log to read from.
     log: Option<u64>,
     state: String,
+    unshown: String,
     charts: String,
     games: String,
     glances: String,
@@ -45,6 +46,7 @@ impl EventStream {
             found,
             log,
             state: String::new(),
+            unshown: String::new(),
             charts: String::new(),
             games: String::new(),
             glances: String::new(),
@@ -85,7 +87,8 @@ impl EventStream {
     fn changes(&mut self, server: &Server) -> String {
         let Some(found) = self.found.clone() else {
             // The list comes first: ratings take longer.
-            let list = changed("list", &mut self.state, &server.list());
+            let list = changed("list", &mut self.state, &server.list())
+                + &changed("unshown", &mut self.unshown, &server.unshown());
             let glances = if list.is_empty() { server.glances() } else { None };
             return list
                 + &glances

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::library::Found;
 
-/// The list of runs as a table.
-pub(super) fn list(rows: &Value, glances: Option<&Value>) -> String {
+/// The list of runs as a table, and the names of those that it cannot show.
+pub(super) fn list(rows: &Value, glances: Option<&Value>, unshown: &Value) -> String {
     let row = |row: &Value| {
         let path = row["path"].as_str().unwrap_or_default();
         let glance = &glances.unwrap_or(&Value::Null)[path];
@@ -27,7 +27,20 @@ pub(super) fn list(rows: &Value, glances: Option<&Value>) -> String {
     let rows: String = rows.as_array().into_iter().flatten().map(row).collect();
     format!(
         "<table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">state</th><th scope=\"col\">Elo</th>\
-         <th scope=\"col\">loss</th><th scope=\"col\">steps</th></tr></thead><tbody>{rows}</tbody></table>"
+         <th scope=\"col\">loss</th><th scope=\"col\">steps</th></tr></thead><tbody>{rows}</tbody></table>{}",
+        not_shown(unshown)
+    )
+}
+
+fn not_shown(names: &Value) -> String {
+    let names: Vec<String> =
+        names.as_array().into_iter().flatten().filter_map(Value::as_str).map(escape).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<p>Not shown, because no address can hold such a name; rename the folder: {}</p>",
+        names.join(", ")
     )
 }
 
@@ -65,10 +78,11 @@ mod tests {
     fn names_are_escaped() {
         let rows = json!([{ "path": "a</noscript>", "name": "a</noscript>", "state": "rests", "steps": 3 }]);
         let glances = json!({ "a</noscript>": { "loss": 1.25, "elo": { "elo": -7.6 } } });
-        let table = list(&rows, Some(&glances));
+        let table = list(&rows, Some(&glances), &json!([]));
         assert!(!table.contains("</noscript>"), "{table}");
         assert!(table.contains("<td>rests</td><td>-8</td><td>1.250</td><td>3</td>"), "{table}");
-        assert!(list(&rows, None).contains("<td>–</td>"));
+        let table = list(&rows, None, &json!(["a\\b", "<.c>"]));
+        assert!(table.contains("<td>–</td>") && table.contains(": a\\b, &lt;.c&gt;</p>"), "{table}");
         assert_eq!(address("net size/trials/0003-0"), "net%20size/trials/0003%2D0");
     }
 }

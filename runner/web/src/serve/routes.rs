@@ -68,7 +68,7 @@ fn answer_now(server: &Arc<Server>, request: &Request) -> Answer {
 fn read(server: &Arc<Server>, request: &Request, path: &[&str]) -> Answer {
     let run = |kind: Kind| server.library.find(&request.path[1..]).filter(|found| found.kind == kind);
     match path {
-        [] => assets::home(plain::list(&server.list(), server.glances().as_ref())).into(),
+        [] => assets::home(plain::list(&server.list(), server.glances().as_ref(), &server.unshown())).into(),
         ["compare"] => compare_page(server, request).into(),
         ["play"] => assets::play().into(),
         ["assets", name] => assets::asset(name).unwrap_or_else(assets::not_found).into(),

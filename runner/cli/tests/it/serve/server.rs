@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) process: Child,
     pub(crate) port: u16,
     pub(crate) token: String,
+    /// What it printed before its address.
+    pub(crate) greeting: String,
 }
 
 /// An answer.
@@ -47,11 +49,16 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
-        let address =
-            lines.find_map(|line| line.ok()?.strip_prefix("open http://127.0.0.1:").map(ToOwned::to_owned));
-        let address = address.expect("the address");
+        let mut greeting = String::new();
+        let address = loop {
+            let line = lines.next().expect("the address").expect("text");
+            if let Some(address) = line.strip_prefix("open http://127.0.0.1:") {
+                break address.to_owned();
+            }
+            greeting += &line;
+        };
         let (port, token) = address.split_once("/?token=").expect("a token");
-        Self { port: port.parse().expect("a port"), token: token.to_owned(), process }
+        Self { port: port.parse().expect("a port"), token: token.to_owned(), process, greeting }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {

@@ -128,5 +128,9 @@ listen("/api/events", {
     runs = rows;
     show();
   },
+  unshown: (names) => {
+    at("unshown").hidden = names.length === 0;
+    setText(at("unshown"), `Not shown, because no address can hold such a name; rename the folder: ${names.join(", ")}`);
+  },
   glances: (known) => { glances = known; show(); },
 });
