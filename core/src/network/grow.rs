@@ -13,8 +13,8 @@ use super::king_buckets::{KingBuckets, problem};
 use super::layout::{stream_number, tensors};
 use super::spec::check_own_policy_layer;
 use super::{
-    Accumulator, AuxiliaryHeadsSpec, NetworkSpec, NnueInputs, TensorRole, Tower, WeightTensor, Weights,
-    initial_weights,
+    Accumulator, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NnueInputs, TensorRole, Tower,
+    WeightTensor, Weights, initial_weights,
 };
 use crate::params;
 use crate::rng::{Purpose, Seed};
@@ -43,6 +43,8 @@ params! {
         policy_king_buckets: Option<Vec<u32>> = None, in 0..=63;
         /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
         auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
+        /// The head that predicts the plies left, for a net without one, with random weights; `()` for none.
+        moves_left_head: Option<MovesLeftHeadSpec> = None;
         /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
         /// features; 0 keeps the net's outputs exactly, but its copies identical for ever.
         noise: f64 = 0.01, in 0.0..=1.0;
@@ -72,6 +74,9 @@ impl GrowParams {
             has.soft_policy |= added.soft_policy;
             has.reply |= added.reply;
             has.material |= added.material;
+        }
+        if self.moves_left_head.is_some() {
+            spec.moves_left_head.clone_from(&self.moves_left_head);
         }
         check(from, &spec).map(|()| spec)
     }
@@ -180,10 +185,16 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let is_same_tower = sizes.iter().all(|(_, from, to)| to == from)
         && from.tower.inputs == to.tower.inputs
         && from.tower.king_buckets == to.tower.king_buckets;
-    if is_same_tower && from.policy_head == to.policy_head && from.auxiliary_heads == to.auxiliary_heads {
+    let has_same_heads = from.policy_head == to.policy_head
+        && from.auxiliary_heads == to.auxiliary_heads
+        && from.moves_left_head == to.moves_left_head;
+    if is_same_tower && has_same_heads {
         let message = "nothing would grow; give blocks, filters, value_filters, value_hidden, inputs, king_buckets, policy_inputs, \
-                       policy_filters, policy_king_buckets or auxiliary_heads";
+                       policy_filters, policy_king_buckets, auxiliary_heads or moves_left_head";
         problems.push(message.to_owned());
+    }
+    if from.moves_left_head.is_some() && from.moves_left_head != to.moves_left_head {
+        problems.push("the net has a moves_left_head already; leave it out".to_owned());
     }
     let inputs = [
         ("inputs", from.tower.inputs, to.tower.inputs),

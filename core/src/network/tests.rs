@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::graph::Graph;
 use super::samples::{all_kinds, king_buckets, trained_weights};
-use super::{GrowParams, NetworkSpec, NnueInputs, Tower, grow, parameter_count, preset, presets};
+use super::{
+    GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs, Tower, grow, parameter_count, preset, presets,
+};
 use crate::params::{Params, Value, read};
 use crate::rng::Seed;
 
@@ -245,6 +247,11 @@ fn impossible_growth_reports_all_problems() {
     assert!(text.contains("blocks would shrink from 2 to 1") && text.contains("only by blocks"), "{text}");
     let nothing = grow(&spec, &trained_weights(&spec), &GrowParams::default(), SEED);
     assert!(nothing.is_err_and(|error| error.to_string().contains("nothing would grow")));
+    let head = GrowParams { moves_left_head: Some(MovesLeftHeadSpec::default()), ..GrowParams::default() };
+    let with_head = head.target(&preset("nnue-128").expect("exists").spec).expect("gets the head");
+    let other = GrowParams { moves_left_head: Some(MovesLeftHeadSpec { filters: 8, hidden: 16 }), ..head };
+    let twice = other.target(&with_head).expect_err("has one").to_string();
+    assert!(twice.contains("the net has a moves_left_head already"), "{twice}");
     assert!(GrowParams::names().contains(&"noise"));
     assert!(read::<GrowParams>("grow", &Value::group()).is_ok());
 }

@@ -4,8 +4,8 @@ use super::largest_difference;
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
 use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use crate::network::{
-    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, NetworkSpec, NnueInputs, Tower,
-    Weights, check_against, grow, layout,
+    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, MovesLeftHeadSpec, NetworkSpec,
+    NnueInputs, Tower, Weights, check_against, grow, layout,
 };
 use crate::rng::Seed;
 
@@ -43,7 +43,12 @@ fn grown_nets_have_the_same_outputs() {
                 ..GrowParams::default()
             },
             if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
-            GrowParams { auxiliary_heads: Some(reply), value_hidden: Some(19), ..GrowParams::default() },
+            GrowParams {
+                auxiliary_heads: Some(reply),
+                moves_left_head: spec.moves_left_head.is_none().then(MovesLeftHeadSpec::default),
+                value_hidden: Some(19),
+                ..GrowParams::default()
+            },
             GrowParams {
                 policy_inputs: is_nnue.then_some(NnueInputs::Threats),
                 policy_filters: is_nnue.then_some(192),
@@ -60,13 +65,18 @@ fn grown_nets_have_the_same_outputs() {
         ];
         for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
             let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
-            let difference = largest_difference(&evaluate(&grown, &weights), &before);
+            let mut after = evaluate(&grown, &weights);
+            if spec.moves_left_head.is_none() {
+                after.moves_left.clear();
+            }
+            let difference = largest_difference(&after, &before);
             assert!(difference < 1e-4, "{spec:?} {params:?}: {difference}");
             check_against(&weights, &layout(&grown)).expect("all tensors of the grown net");
             if params.auxiliary_heads.is_some() {
                 let heads = grown.auxiliary_heads.expect("it got one");
                 let had = spec.auxiliary_heads.clone().unwrap_or_default();
                 assert!(heads.reply && heads.material == had.material, "{heads:?}");
+                assert!(grown.moves_left_head.is_some());
             }
         }
     }
