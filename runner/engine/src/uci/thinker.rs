@@ -231,7 +231,7 @@ impl Thinker {
             limits.time.is_none_or(|time| time.fits_evaluation(elapsed, self.batch))
         };
         if search.visits() == 0 && !order.go.ponder && !has_time() {
-            self.batch = self.batch.after(Duration::ZERO);
+            self.batch = self.batch.a_move_later();
             self.output.info("the clock has no time for an evaluation");
             return (fallback, None);
         }
@@ -321,7 +321,7 @@ impl Thinker {
         let watch = Arc::new(Mutex::new(watch));
         let (search, ended) =
             if is_enough { (search, Ok(())) } else { self.engine.run(search, watched(&watch)) };
-        self.batch = self.batch.after(watch.lock().ignore_poison().slowest);
+        self.batch = watch.lock().ignore_poison().batch.a_move_later();
         if self.engine.pool().is_some() && search.visits() > 0 {
             // Chess programs do not count lines sent while the engine ponders as this search's, so they are sent again after the
             // hit. Read before the report: a hit during the report must not be missed.

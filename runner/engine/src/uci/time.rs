@@ -84,7 +84,10 @@ const BATCHES_AHEAD: u32 = 2;
 /// The share of a move's time after which no iteration is begun: each takes about as long as all before it. Chosen.
 const ITERATIONS_UNTIL: f64 = 0.6;
 
-/// How much of the slowest batch's time is expected again a move later. Chosen.
+/// Batches whose times are remembered. Chosen: with a batch in thousands that another program holds up, hardly ever two of these.
+const BATCHES_KEPT: usize = 12;
+
+/// How much of a batch's time is expected again a move later. Chosen.
 const SLOWNESS_KEPT: f64 = 0.8;
 
 fn millis(number: f64) -> Duration {
@@ -96,19 +99,38 @@ fn lost(time: i64, overhead: i64, params: &TimeParams) -> f64 {
     (overhead as f64).min(params.overhead_share * time.max(0) as f64)
 }
 
-/// How long a batch may take, by those of the last moves.
+/// How long a batch may take, by the last ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct BatchTime(Duration);
+pub struct BatchTime {
+    /// The last times, the oldest of which is at `next` once all are known.
+    last: [Duration; BATCHES_KEPT],
+    next: usize,
+}
 
 impl BatchTime {
-    /// The estimate for a search.
-    pub fn expected(self) -> Duration {
-        self.0
+    /// The second longest time: one batch that was held up says nothing about the next.
+    pub fn expected(&self) -> Duration {
+        let mut longest = [Duration::ZERO; 2];
+        for time in self.last {
+            if time > longest[0] {
+                longest = [time, longest[0]];
+            } else {
+                longest[1] = longest[1].max(time);
+            }
+        }
+        longest[1]
     }
 
-    /// After a search whose slowest batch took this long; zero if there was none.
-    pub fn after(self, slowest: Duration) -> Self {
-        Self(slowest.max(self.0.mul_f64(SLOWNESS_KEPT)))
+    /// Takes the time of a batch.
+    pub fn record(&mut self, time: Duration) {
+        self.last[self.next] = time;
+        self.next = (self.next + 1) % BATCHES_KEPT;
+    }
+
+    /// The estimate a move later, for a search that may begin no batch.
+    #[must_use]
+    pub fn a_move_later(self) -> Self {
+        Self { last: self.last.map(|time| time.mul_f64(SLOWNESS_KEPT)), ..self }
     }
 }
 
@@ -192,7 +214,15 @@ fn is_decided(rest: Duration, speed: f64, stability: &Stability) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use super::{Allowance, BatchTime, Clock, Stability, TimeParams};
+    use super::{Allowance, BATCHES_KEPT, BatchTime, Clock, Stability, TimeParams};
+
+    fn times(millis: &[u64]) -> BatchTime {
+        let mut batch = BatchTime::default();
+        for time in millis {
+            batch.record(ms(*time));
+        }
+        batch
+    }
 
     const STABLE: Stability = Stability { most: 10, second: 9, is_undecided: false, fall: 0.0 };
 
@@ -272,7 +302,7 @@ mod tests {
 
     #[test]
     fn no_evaluation_is_begun_that_the_clock_may_not_have_time_for() {
-        let batch = BatchTime::default().after(ms(2));
+        let batch = times(&[2, 2]);
         let fits = |left| clock(left, 1, None).fits_evaluation(ms(1), batch);
         // 10 in reserve, 2 batches of 2, 1 elapsed.
         assert_eq!([16, 15, 5].map(fits), [true, false, false]);
@@ -280,8 +310,17 @@ mod tests {
         let of_move = Allowance::of_move(1, 50, &TimeParams::default());
         assert!(of_move.fits_evaluation(ms(5), batch), "a fixed time has no flag");
         // Slow batches are forgotten over some moves.
-        let later = (0..20).fold(batch, |batch, _| batch.after(Duration::ZERO));
+        let later = (0..20).fold(batch, |batch, _| batch.a_move_later());
         assert!(later.expected() < Duration::from_micros(25));
+    }
+
+    #[test]
+    fn a_batch_that_was_held_up_is_not_expected_again() {
+        assert_eq!(times(&[2, 500, 3]).expected(), ms(3));
+        assert_eq!(times(&[500]).expected(), ms(0));
+        assert_eq!(times(&[2, 500, 3, 400]).expected(), ms(400), "twice is not by chance");
+        let since: Vec<u64> = [500, 400].into_iter().chain([1; BATCHES_KEPT]).collect();
+        assert_eq!(times(&since).expected(), ms(1));
     }
 
     #[test]

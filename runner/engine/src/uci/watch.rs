@@ -46,12 +46,10 @@ pub(super) struct Watch {
     /// The cache of the evaluators.
     pub(super) cache: HashCache,
     last: Option<LastReport>,
-    /// How long a batch may take, by those before this search.
-    batch: BatchTime,
+    /// How long a batch may take, by those of this search and before it.
+    pub(super) batch: BatchTime,
     /// When the last batch began.
     batch_began: Duration,
-    /// The longest batch of this search.
-    pub(super) slowest: Duration,
 }
 
 /// The last report.
@@ -79,7 +77,6 @@ impl Watch {
             last: None,
             batch,
             batch_began: Duration::ZERO,
-            slowest: Duration::ZERO,
         }
     }
 
@@ -87,7 +84,7 @@ impl Watch {
     pub(super) fn should_continue(&mut self, search: &Search) -> bool {
         let now = self.started.elapsed();
         if search.spent() > 0 {
-            self.slowest = self.slowest.max(now.saturating_sub(self.batch_began));
+            self.batch.record(now.saturating_sub(self.batch_began));
         }
         let continues = self.has_more(search);
         self.batch_began = self.started.elapsed();
@@ -111,7 +108,7 @@ impl Watch {
         // Pondering counts for the speed, though not for the time.
         let speed = f64::from(nodes) / self.started.elapsed().as_secs_f64().max(1e-6);
         // A batch that would end too late is not begun.
-        let after = elapsed + self.slowest.max(self.batch.expected());
+        let after = elapsed + self.batch.expected();
         let by_time = |allowance: Allowance| {
             self.limits.is_forced || allowance.is_spent(after, speed, &self.stability(search))
         };
