@@ -64,7 +64,10 @@ impl ScoreFit {
 
     /// What people read for a value P(win) − P(loss) and P(draw) of a search or a net.
     pub(crate) fn of_value(self, value: f64, draw: f64) -> Calibrated {
-        let (value, draw) = self.calibration.apply(value, draw);
+        // A net is never sure of a result, so this one is proven.
+        let is_proven = value.abs() >= 1.0;
+        let (value, draw) =
+            if is_proven { (value.signum(), 0.0) } else { self.calibration.apply(value, draw) };
         Calibrated { value, draw, centipawns: self.centipawns(value), mate: None }
     }
 
@@ -164,6 +167,16 @@ mod tests {
         assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
         let fitted = |value| ScoreFit::AZ_SMALL.centipawns(value);
         assert_eq!((fitted(0.5), fitted(-1.0)), (1182, -12_780));
+    }
+
+    #[test]
+    fn proven_results_are_sure() {
+        let wdl = |value, draw| ScoreFit::AZ_NNUE.of_value(value, draw).thousandths();
+        assert_eq!(
+            [wdl(1.0, 0.0), wdl(0.0, 1.0), wdl(-1.0, 0.0)],
+            [[1000, 0, 0], [0, 1000, 0], [0, 0, 1000]]
+        );
+        assert!(wdl(0.999, 0.0)[0] < 1000, "a net is not");
     }
 
     #[test]

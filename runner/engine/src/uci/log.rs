@@ -18,6 +18,14 @@ pub(super) struct Log {
 impl Log {
     /// Opens a file, which keeps what earlier sessions logged.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // The session is read as UTF-8, with this character for all that is not.
+        if path.to_string_lossy().contains(char::REPLACEMENT_CHARACTER) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name is not UTF-8"));
+        }
+        // Opening a FIFO would wait for a reader.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         writeln!(&file, "== dc0 {}, {}", env!("CARGO_PKG_VERSION"), clock::timestamp())?;
         Ok(Self { file: Arc::new(file), started: Stopwatch::start() })

@@ -96,6 +96,10 @@ impl SearchMode {
     }
 }
 
+/// Why there is neither `UCI_LimitStrength` nor `UCI_Elo`.
+const NO_ELO: &str =
+    "an Elo on a human scale would have to be measured for each net; with fewer nodes it plays weaker";
+
 /// Why an option was not set.
 #[derive(Debug, Error)]
 pub enum SettingsError {
@@ -106,6 +110,12 @@ pub enum SettingsError {
         name: String,
         /// The nearest name.
         hint: Option<String>,
+    },
+    /// An option that chess programs know and the engine has not, for a reason.
+    #[error("there is no option \"{name}\": {NO_ELO}")]
+    Elo {
+        /// The name given.
+        name: String,
     },
     /// The option does not take this value.
     #[error("option {name}: expected {expected}, got \"{value}\"; it keeps its value")]
@@ -396,6 +406,9 @@ impl Settings {
     pub fn set(&mut self, name: &str, value: &str) -> Result<Option<SettingsNote>, SettingsError> {
         let all = all();
         let Some(option) = all.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
+            if ["UCI_LimitStrength", "UCI_Elo"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                return Err(SettingsError::Elo { name: name.to_owned() });
+            }
             let names = all.iter().map(|option| option.name.as_str());
             let hint = nearest(name, names).map(ToOwned::to_owned);
             return Err(SettingsError::Unknown { name: name.to_owned(), hint });

@@ -60,6 +60,12 @@ fn a_log_file_has_both_sides_of_the_session() {
         refused[0].starts_with("info string error: option LogFile: cannot write to \"/no/such/"),
         "{refused:?}"
     );
+    // A folder, as a FIFO would: writing to it must not be waited for.
+    let name = folder.path().display();
+    let refused = engine.ask(&format!("setoption name LogFile value {name}\nisready"), "readyok");
+    assert!(refused[0].contains("it is not a regular file"), "{refused:?}");
+    let refused = engine.ask(&format!("setoption name LogFile value {name}/\u{fffd}\nisready"), "readyok");
+    assert!(refused[0].contains("the name is not UTF-8"), "{refused:?}");
     // From here on, and no longer.
     engine.send(&format!("setoption name LogFile value {text}\nsetoption name LogFile value <empty>"));
     engine.ask("isready", "readyok");

@@ -223,6 +223,8 @@ fn bad_values_are_rejected_with_the_range() {
     assert!(refused(settings, "DC0Model", "nowhere.safetensors").contains("expected a file, found none"));
     assert!(refused(settings, "Device", "toaster").contains("toaster"));
     assert!(refused(settings, "SyzygyPath", "/nowhere/at/all").contains("/nowhere/at/all"));
+    let elo = refused(settings, "UCI_Elo", "1500");
+    assert!(elo.starts_with("there is no option \"UCI_Elo\": an Elo on a human scale"), "{elo}");
     assert_eq!(refused(settings, "Treads", "2"), "there is no option \"Treads\"; did you mean \"Threads\"?");
 }
 
