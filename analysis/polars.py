@@ -187,7 +187,7 @@ def _stored(number, pattern, columns, parts):
     """A table in Parquet files. `parts`: for each run, the columns that say where a row comes from, and its files."""
     frames = []
     for origin, files in parts:
-        frame = pl.scan_parquet(files, include_file_paths="filename", hive_partitioning=False)
+        frame = pl.scan_parquet(files, include_file_paths="filename", hive_partitioning=False, glob=False)
         known = frame.collect_schema().names()
         own = [(pl.col(name) if name in known else pl.lit(None)).cast(kind).alias(name) for name, kind in columns.items()]
         number_of = [pl.col("filename").str.extract(pattern).cast(pl.Int64).alias(number)] if number else []
@@ -203,7 +203,7 @@ def _origin(origin):
 
 def _wide(columns, parts):
     """A table whose files have columns of their own."""
-    frames = [pl.scan_parquet(files).select(*_origin(origin), pl.all()) for origin, files in parts]
+    frames = [pl.scan_parquet(files, glob=False).select(*_origin(origin), pl.all()) for origin, files in parts]
     return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame(schema={"run": pl.String} | columns)
 
 

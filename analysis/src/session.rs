@@ -1,6 +1,7 @@
 //! The database in which queries run. A query is stored as a view, and its rows are computed when they are requested.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -41,11 +42,12 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// A database that can read the files below some folders.
+    /// A database that can read the files below some folders, and what links there lead to.
     pub fn new(work: Work, folders: &[PathBuf]) -> Self {
         let threads = (work == Work::Exact).then_some(1);
-        let folders =
-            folders.iter().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())).collect();
+        let whole = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let linked = folders.iter().flat_map(|folder| linked_folders(folder, LINK_DEPTH));
+        let folders = folders.iter().map(whole).chain(linked).collect();
         Self {
             settings: Settings { threads, memory: None, folders },
             connection: OnceLock::new(),
@@ -189,4 +191,23 @@ impl Drop for Stored {
             let _ = connection.execute(&format!("DROP {} IF EXISTS {}", self.kind, self.name));
         }
     }
+}
+/// How far below a folder links are looked for: among other runs, a run has tables, and these have iterations with their parts.
+const LINK_DEPTH: u32 = 4;
+
+/// The folders that links below a folder lead to, or into: DuckDB looks at where a file really is.
+fn linked_folders(folder: &Path, depth: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => {
+            let target = entry.path().canonicalize().ok();
+            let folder = target.and_then(|target| {
+                if target.is_dir() { Some(target) } else { target.parent().map(Path::to_owned) }
+            });
+            folder.into_iter().collect()
+        }
+        Ok(kind) if kind.is_dir() && depth > 1 => linked_folders(&entry.path(), depth - 1),
+        _ => Vec::new(),
+    };
+    entries.flat_map(folders).collect()
 }

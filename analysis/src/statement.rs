@@ -113,8 +113,14 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
         more => return Err(found(format!("{more} statements"))),
     }
     let json = connection.text(&format!("SELECT json_serialize_sql({})", text(statement)))?;
-    let tree: Value = serde_json::from_str(&json).map_err(|cause| AnalysisError::Failed {
-        message: format!("the statement cannot be read: {cause}"),
+    let tree: Value = serde_json::from_str(&json).map_err(|cause| {
+        // JSON has no infinity, which is what DuckDB makes of such a number.
+        let found = json.get(cause.column().saturating_sub(1)..).unwrap_or_default();
+        if ["inf", "Inf"].iter().any(|infinite| found.trim_start_matches('-').starts_with(infinite)) {
+            let message = "a number is too large; the largest is about 1.8e308".to_owned();
+            return AnalysisError::Syntax { message };
+        }
+        AnalysisError::Failed { message: format!("the statement cannot be read: {cause}") }
     })?;
     if tree["error"] != Value::Bool(true) {
         // It would list what this program has defined in DuckDB so far.

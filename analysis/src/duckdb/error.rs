@@ -77,7 +77,8 @@ impl EngineError {
         let candidates = field("candidates").unwrap_or_default().split(',').map(plain);
         Self {
             kind,
-            message: first_line(message).to_owned(),
+            // Settings cannot be changed here.
+            message: first_line(message).split(" Use \"SET ").next().unwrap_or_default().to_owned(),
             name: field("name").map(plain),
             candidates: candidates.filter(|name| !name.is_empty()).collect(),
         }
@@ -110,6 +111,8 @@ mod tests {
         assert_eq!((error.kind, error.name.as_deref()), (ErrorKind::Column, Some("reslt")));
         assert_eq!(error.candidates, ["result", "reason"]);
         assert_eq!(error.message, "Referenced column \"reslt\" not found in FROM clause!");
+        let deep = r#"{"exception_type":"Parser","exception_message":"Max expression depth limit of 1000 exceeded. Use \"SET max_expression_depth TO x\" to increase it."}"#;
+        assert_eq!(EngineError::parse(deep).message, "Max expression depth limit of 1000 exceeded.");
         let function = r#"Catalog Error: {"exception_type":"Catalog","exception_message":"Scalar Function with name foo does not exist!","type":"Scalar Function","name":"foo"}"#;
         assert_eq!(EngineError::parse(function).kind, ErrorKind::Function);
         assert_eq!(EngineError::parse("no JSON\nat all"), EngineError::other("no JSON"));

@@ -130,25 +130,28 @@ impl WindowParams {
     /// How many of a run's iterations the window has, the latest; `figures` gives each iteration's games and positions, the latest first,
     /// and is read as far as it matters.
     pub fn reach(&self, figures: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> usize {
-        let until = |needed: f64, figure: fn((f64, f64)) -> f64| {
-            let mut held = 0.0;
-            let is_short = |iteration: &(f64, f64)| {
-                let goes_on = held < needed;
-                held += figure(*iteration);
-                goes_on
-            };
-            figures.clone().take_while(is_short).count()
-        };
         match (self.games, self.positions, &self.growing) {
-            (Some(games), ..) => until(games.into(), |(games, _)| games),
-            (_, Some(positions), _) => until(positions.into(), |(_, positions)| positions),
+            (Some(games), ..) => until(figures.map(|(games, _)| games), games.into()),
+            (_, Some(most), _) => until(figures.map(|(_, positions)| positions), most.into()),
             (.., Some(growing)) => {
-                let played: f64 = figures.clone().map(|(_, positions)| positions).sum();
-                until(growing.positions(played), |(_, positions)| positions)
+                let positions = figures.map(|(_, positions)| positions);
+                let played = positions.clone().sum();
+                until(positions, growing.positions(played))
             }
             _ => figures.len().min(self.iterations as usize),
         }
     }
+}
+
+/// How many of these amounts together reach `needed`; all of them if they do not.
+fn until(amounts: impl Iterator<Item = f64>, needed: f64) -> usize {
+    let mut held = 0.0;
+    let is_short = |amount: &f64| {
+        let goes_on = held < needed;
+        held += amount;
+        goes_on
+    };
+    amounts.take_while(is_short).count()
 }
 
 #[cfg(test)]

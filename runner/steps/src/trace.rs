@@ -53,7 +53,7 @@ pub struct Trace {
     sections: BTreeMap<(usize, bool, Option<Replicate>), Events>,
     sweeps: usize,
     last: Option<Reading>,
-    reads_tables: bool,
+    table_readings: usize,
 }
 
 impl Trace {
@@ -68,7 +68,7 @@ impl Trace {
 
     /// Whether one of them is a table's.
     pub fn reads_tables(&self) -> bool {
-        self.reads_tables
+        self.table_readings > 0
     }
 
     /// The last reading.
@@ -147,8 +147,13 @@ impl Recorder {
 
     /// The script reads rows of a table that are assumed.
     pub(crate) fn read_table(&self, reading: Reading) {
-        self.lock().reads_tables = true;
+        self.lock().table_readings += 1;
         self.read(reading);
+    }
+
+    /// How often it has read such rows.
+    pub(crate) fn table_readings(&self) -> usize {
+        self.lock().table_readings
     }
 
     /// The script has something done: a step, or a promotion.

@@ -161,7 +161,11 @@ fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame)
         GameResult::Draw => "½–½",
         GameResult::BlackWins => "0–1",
     };
-    let title = format!("{}{what} ({result}, {} plies)", prefix(context, run), game.game.ply());
+    let length = match game.game.ply() {
+        1 => "1 ply".to_owned(),
+        plies => format!("{plies} plies"),
+    };
+    let title = format!("{}{what} ({result}, {length})", prefix(context, run));
     let data = json!({
         "title": title,
         "net": net,

@@ -30,6 +30,7 @@ fn errors_name_what_is_wrong_with_a_statement() {
         "{}",
         message("selec * from games")
     );
+    assert!(message("select 1e400").contains("a number is too large"));
     assert!(message("").ends_with("got nothing; runs are read-only"));
     assert!(message("select 1; select 2").contains("got 2 statements"));
     assert!(message("drop table games").contains("got a statement that begins with DROP"));

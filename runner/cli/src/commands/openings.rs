@@ -1,5 +1,6 @@
 //! `dc0-run openings`: makes a book of balanced random openings.
 
+use dc0_process::format::counted;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -144,7 +145,7 @@ impl OpeningsArgs {
         let content: String = book.iter().map(|epd| format!("{epd}\n")).collect();
         let written = durable::write(&self.out, content.as_bytes());
         written.map_err(|source| OpeningsError::Write { file: self.out.clone(), source })?;
-        Ok(format!("wrote    {}: {} openings", self.out.display(), book.len()))
+        Ok(format!("wrote    {}: {}", self.out.display(), counted(book.len(), "opening")))
     }
 
     fn judge(&self) -> Result<Option<Judge>, Failure> {

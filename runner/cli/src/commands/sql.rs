@@ -160,7 +160,8 @@ fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlErro
     if shown.cells_cut > 0 {
         let (cells, width) = (shown.cells_cut, args.width);
         console.note(&format!(
-            "{cells} cells are cut at {width} characters; --width and --format csv show more"
+            "{} cut at {width} characters; --width and --format csv show more",
+            if cells == 1 { "1 cell is".to_owned() } else { format!("{cells} cells are") }
         ));
     }
     Ok(())

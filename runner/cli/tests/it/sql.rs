@@ -82,6 +82,26 @@ fn queries_are_answered_in_every_format_and_errors_reported() {
     assert_eq!(experiment.results(), before, "nothing of the run has changed");
 }
 
+#[cfg(unix)]
+#[test]
+fn tables_that_were_moved_to_another_disk_are_read_through_links() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let before = sql(&experiment, &["small", GAMES]).stdout;
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let (games, moved) = (experiment.run_folder().join("games"), elsewhere.path().join("games"));
+    fs::rename(&games, &moved).expect("one disk");
+    std::os::unix::fs::symlink(&moved, &games).expect("a link");
+    assert_eq!(sql(&experiment, &["small", GAMES]).stdout, before);
+    // One part of a table.
+    let part = experiment.first_in("positions");
+    let moved = elsewhere.path().join("part.parquet");
+    fs::rename(&part, &moved).expect("one disk");
+    std::os::unix::fs::symlink(&moved, &part).expect("a link");
+    let counted = sql(&experiment, &["small", "select count(*) from positions"]);
+    assert_eq!(counted.code, Some(0), "{}", counted.stderr);
+}
+
 #[test]
 fn existing_files_are_replaced_only_on_request() {
     let experiment = Experiment::new(SMALL);

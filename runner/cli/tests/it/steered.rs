@@ -83,6 +83,20 @@ for iteration in 0..2 {
 }
 
 #[test]
+fn a_loop_that_waits_for_a_number_of_a_table_is_given_up_early() {
+    let script = NET.to_owned()
+        + "let rows = 0;
+while rows < 3 {
+    run.self_play(net, #{ games: 4 });
+    rows = run.sql(\"select count(*) as n from games where result <> 7\").column(\"n\")[0];
+}";
+    let ended = check(&script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // A query counts as 20 steps, of which there are 10000.
+    assert!(ended.stdout.contains("no end after 479 steps"), "{}", ended.stdout);
+}
+
+#[test]
 fn a_script_that_reads_tables_is_planned_with_small_and_large_numbers() {
     let script = NET.to_owned()
         + "run.self_play(net, #{ games: 4 });
@@ -93,10 +107,10 @@ if run.table(\"games\").column(\"opening_plies\")[0] > 100 { run.train(net, run.
     let parts = "x.rhai:4:50, which reads `rows`";
     for expected in [
         format!(
-            "  matches end even, tables hold 0:                           no end after 10000 steps  differs from {parts}\n"
+            "  matches end even, tables hold 0:                           no end after 479 steps  differs from {parts}\n"
         ),
         format!(
-            "  the first player wins, losses fall, tables hold 1:         no end after 10000 steps  differs from {parts}\n"
+            "  the first player wins, losses fall, tables hold 1:         no end after 479 steps  differs from {parts}\n"
         ),
         "  the first player loses, losses rise, tables hold 1000000:  3 steps".to_owned(),
         "a table has one row of millions\n".to_owned(),

@@ -1,5 +1,6 @@
 //! Recomputes a game's shard. The games of a shard are played in lockstep, so a single game cannot be recomputed alone.
 
+use dc0_process::format::counted;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -78,11 +79,16 @@ pub(super) fn recompute(
 fn describe(game: &FoundGame, shard: Shard, outcome: &Outcome) -> String {
     let Outcome { games, positions, difference } = outcome;
     let numbers = shard.game_numbers();
-    let what = format!("{}, games {} to {}", game.step.name(), numbers.start, numbers.end - 1);
-    let searched = if *positions > 0 { format!(", {positions} positions") } else { String::new() };
+    let what = match numbers.end - numbers.start {
+        1 => format!("{}, game {}", game.step.name(), numbers.start),
+        _ => format!("{}, games {} to {}", game.step.name(), numbers.start, numbers.end - 1),
+    };
+    let searched =
+        if *positions > 0 { format!(", {}", counted(*positions, "position")) } else { String::new() };
     match difference {
         None => {
-            format!("{what}, played again from the seed: the same moves and visits ({games} games{searched})")
+            let games = counted(*games, "game");
+            format!("{what}, played again from the seed: the same moves and visits ({games}{searched})")
         }
         Some(difference) => format!("{what}, played again from the seed: different, first at {difference}"),
     }

@@ -1,5 +1,6 @@
 //! From the command line to a study: the position, the net and the search.
 
+use dc0_process::format::counted;
 use std::sync::Arc;
 
 use dc0_core::board::Game;
@@ -85,7 +86,7 @@ fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
     let row = row(&folder, iteration, game)?;
     let row = row.ok_or_else(|| missing(format!("iteration {iteration} has no game {game}")))?;
     if ply > row.moves.len() {
-        return Err(missing(format!("the game has {} plies", row.moves.len())));
+        return Err(missing(format!("the game has {}", counted(row.moves.len(), "ply"))));
     }
     Ok(Game::from_packed(&row.start_fen, &row.moves[..ply])?)
 }

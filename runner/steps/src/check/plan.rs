@@ -98,14 +98,14 @@ pub(super) struct Plan {
     speeds: Option<Speeds>,
     /// Kinds of steps that are left to do, of which the first step takes longer.
     to_do: BTreeSet<&'static str>,
-    /// Whether it was given up because it has no end.
-    pub(super) is_endless: bool,
+    /// The number of steps after which it was given up, if it has no end.
+    pub(super) endless_after: Option<usize>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        let (run, sweeps, rows, calls, seen, requested, to_do, is_endless) = <_>::default();
-        Self { run, sweeps, rows, calls, seen, requested, speeds: Speeds::stored(), to_do, is_endless }
+        let (run, sweeps, rows, calls, seen, requested, to_do, endless_after) = <_>::default();
+        Self { run, sweeps, rows, calls, seen, requested, speeds: Speeds::stored(), to_do, endless_after }
     }
 }
 

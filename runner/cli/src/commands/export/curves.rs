@@ -1,5 +1,6 @@
 //! Training curves as TensorBoard event files: one folder for each run.
 
+use dc0_process::format::counted;
 use std::path::{Path, PathBuf};
 
 use dc0_core::durable;
@@ -26,7 +27,7 @@ pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportE
         let scalars = curves(&existing(&run)?)?;
         let file = out.join(file_name(0.0));
         durable::write(&file, &event_file(&scalars)).map_err(RunError::io("write", &file))?;
-        Ok(format!("wrote    {}: {} points", file.display(), scalars.len()))
+        Ok(format!("wrote    {}: {}", file.display(), counted(scalars.len(), "point")))
     };
     runs.into_iter().map(line).collect()
 }

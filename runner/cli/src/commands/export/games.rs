@@ -1,5 +1,6 @@
 //! The stored games of a run as PGN.
 
+use dc0_process::format::counted;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -53,7 +54,8 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
         (Some(error), _) => Err(*error),
         (None, written) => {
             written.map_err(RunError::io("write", &args.out))?;
-            Ok(vec![format!("wrote    {}: {games} games of {} steps", args.out.display(), wanted.len())])
+            let (games, steps) = (counted(games as usize, "game"), counted(wanted.len(), "step"));
+            Ok(vec![format!("wrote    {}: {games} of {steps}", args.out.display())])
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Stored positions as tensors, for training in other programs.
 
+use dc0_process::format::counted;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -51,11 +52,9 @@ pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError
         (Some(error), _) => Err(error),
         (None, written) => {
             written.map_err(RunError::io("write", &args.out))?;
-            let (positions, steps) = (counts.positions, wanted.len());
-            Ok(vec![format!(
-                "wrote    {}: {positions} positions of {steps} steps, in {encoding}",
-                args.out.display()
-            )])
+            let (positions, steps) =
+                (counted(counts.positions as usize, "position"), counted(wanted.len(), "step"));
+            Ok(vec![format!("wrote    {}: {positions} of {steps}, in {encoding}", args.out.display())])
         }
     }
 }

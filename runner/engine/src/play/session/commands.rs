@@ -1,6 +1,7 @@
 //! The player's commands.
 
 use dc0_core::board::MoveTextError;
+use dc0_process::format::counted;
 
 use super::{PlayError, Session};
 use crate::play::commands::{Command, advice, help};
@@ -58,8 +59,8 @@ impl Session<'_> {
         let mut lines: Vec<_> = found.lines.iter().collect();
         lines.truncate(HINTS);
         self.print(&format!(
-            "Best lines, with visits and White's score ({} simulations):",
-            found.simulations
+            "Best lines, with visits and White's score ({}):",
+            counted(found.simulations as usize, "simulation")
         ))?;
         self.show_lines(&lines)
     }

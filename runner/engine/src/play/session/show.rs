@@ -5,6 +5,7 @@ use crate::play::board::{self, Scene, board};
 use crate::play::panel::panel;
 use crate::play::score::Score;
 use crate::uci::{MoveLine, SearchResult};
+use dc0_process::format::counted;
 use dc0_process::style::{Tone, padded};
 
 use dc0_core::board::{Side, numbered_moves};
@@ -35,7 +36,12 @@ impl Session<'_> {
 
     pub(super) fn introduce(&mut self) -> Result<(), PlayError> {
         let tags = &self.setup.tags;
-        let who = format!("{} with {}, {} simulations a move", tags.engine, tags.net, tags.simulations);
+        let who = format!(
+            "{} with {}, {} a move",
+            tags.engine,
+            tags.net,
+            counted(tags.simulations as usize, "simulation")
+        );
         let side = self.human();
         self.print(&format!("{who}.\nYou play {side:?}; \"help\" lists the commands."))?;
         if self.turn() == side { self.show() } else { Ok(()) }
@@ -96,7 +102,8 @@ impl Session<'_> {
         if self.setup.hides_evaluation {
             return self.print(&format!("\n{played}"));
         }
-        let about = format!("({} simulations; visits, White's score, expected moves)", found.simulations);
+        let simulations = counted(found.simulations as usize, "simulation");
+        let about = format!("({simulations}; visits, White's score, expected moves)");
         self.print(&format!("\n{played}  {}", self.setup.style.tone(&about, Tone::Dim)))?;
         let others = found.lines.iter().enumerate().filter(|(index, _)| *index != found.chosen);
         let lines: Vec<&MoveLine> =
