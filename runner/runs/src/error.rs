@@ -307,6 +307,8 @@ pub enum Remedy {
     Repeated,
     /// The file is written again without it.
     Rewrite,
+    /// The file is gone, and is written again.
+    Missing,
     /// The run goes on without its past.
     Journal,
     /// The sweep finds what its trials have finished without its past.
@@ -334,6 +336,7 @@ impl std::fmt::Display for Remedy {
                 "give the run's command again, which keeps the one that has the step's position in the script, or delete the other one"
             }
             Self::Rewrite => "delete it and give the run's command again, which writes it again",
+            Self::Missing => "give the run's command again, which writes it again",
             Self::Journal => {
                 "put back a good copy, or delete it: then the run goes on without the record of its events and times"
             }

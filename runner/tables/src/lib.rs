@@ -173,7 +173,7 @@ impl Sources {
             has_values = trials.iter().any(|(_, trial)| trial.value().is_some());
             let table = folder.path("trials.parquet");
             if self.reading == Reading::Readable && has_values && !table.exists() {
-                let error = Remedy::Rewrite.damaged(&table, "it is missing, though trials have values");
+                let error = Remedy::Missing.damaged(&table, "it is missing, though trials have values");
                 let (affects, message) = (vec!["trials"], error.to_string());
                 self.faults.push(Damage { run: name.clone(), affects, path: table, message });
             }

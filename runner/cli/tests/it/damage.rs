@@ -310,7 +310,7 @@ fn removed_files_of_a_sweep_are_noticed() {
     fs::remove_file(sweep.join("trials.parquet")).expect("removes");
     ends(&experiment, &["sql", "small", "select * from trials"], 3, &["trials.parquet is missing"]);
     let verified = command(&experiment, &["verify", "small"]);
-    let missing = "trials.parquet is damaged: it is missing, though trials have values";
+    let missing = "trials.parquet is damaged: it is missing, though trials have values; give the run's command again, which writes it";
     assert!(verified.code == Some(3) && verified.stdout.contains(missing), "{}", verified.stdout);
     ends(&experiment, &["sql", "small", "select * from trials", "--incomplete"], 0, &["trials.parquet"]);
     let ended = experiment.run(&[]);

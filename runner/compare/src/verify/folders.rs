@@ -42,7 +42,7 @@ fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     // A kill can keep the first one from being written.
     if steps.len() > 1 && !folder.path(Folder::COSTS).exists() {
         let cause = "it is missing, though steps are finished";
-        findings.problems.push(chain(&Remedy::Rewrite.damaged(&folder.path(Folder::COSTS), cause)));
+        findings.problems.push(chain(&Remedy::Missing.damaged(&folder.path(Folder::COSTS), cause)));
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
             let table = folder.path(TRIALS);
             if trials.iter().any(|(_, trial)| trial.value().is_some()) && !table.exists() {
                 let cause = "it is missing, though trials have values";
-                findings.problems.push(chain(&Remedy::Rewrite.damaged(&table, cause)));
+                findings.problems.push(chain(&Remedy::Missing.damaged(&table, cause)));
             }
             for path in lost_runs(folder, &trials) {
                 let cause = "it has no run.json, though trials.jsonl says that the trial is complete";

@@ -84,7 +84,7 @@ const BATCHES_AHEAD: u32 = 2;
 /// The share of a move's time after which no iteration is begun: each takes about as long as all before it. Chosen.
 const ITERATIONS_UNTIL: f64 = 0.6;
 
-/// Batches whose times are remembered. Chosen: with a batch in thousands that another program holds up, hardly ever two of these.
+/// Batches whose times count. Chosen: with a batch in thousands that another program holds up, hardly ever two of these.
 const BATCHES_KEPT: usize = 12;
 
 /// How much of a batch's time is expected again a move later. Chosen.
