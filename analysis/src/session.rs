@@ -192,6 +192,7 @@ impl Drop for Stored {
         }
     }
 }
+
 /// How far below a folder links are looked for: among other runs, a run has tables, and these have iterations with their parts.
 const LINK_DEPTH: u32 = 4;
 
