@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use dc0_core::params::nearest;
 use dc0_core::store::StoreError;
@@ -44,9 +45,9 @@ pub enum AnalysisError {
         known: Vec<String>,
     },
     /// A column that does not exist.
-    #[error("there is no column `{name}`{}", hint(name, known))]
+    #[error("there is no column `{name}`{}", hint(unqualified(name), known))]
     Column {
-        /// The name given.
+        /// The name given, perhaps with its table.
         name: String,
         /// The names that exist.
         known: Vec<String>,
@@ -88,6 +89,17 @@ pub enum AnalysisError {
 }
 
 impl AnalysisError {
+    /// Suggests one of these columns where the engine knows of none.
+    pub(crate) fn suggesting(mut self, columns: impl FnOnce() -> Vec<String>) -> Self {
+        if let Self::Column { name, known } = &mut self
+            && known.is_empty()
+        {
+            *known = columns();
+            known.retain(|column| near(unqualified(name), from_ref(column)).is_some());
+        }
+        self
+    }
+
     /// Whether the query is at fault, not the files or the machine.
     pub fn is_bad_input(&self) -> bool {
         match self {
@@ -122,8 +134,9 @@ impl From<EngineError> for AnalysisError {
         match (kind, name) {
             (ErrorKind::Column, Some(name)) => {
                 // The engine names a few columns like it, not all.
-                let near = near(&name, &candidates).or_else(|| candidates.first().map(String::as_str));
-                let known = near.filter(|_| !is_letter(&name)).map(ToOwned::to_owned);
+                let column = unqualified(&name);
+                let near = near(column, &candidates).or_else(|| candidates.first().map(String::as_str));
+                let known = near.filter(|_| !is_letter(column)).map(ToOwned::to_owned);
                 Self::Column { name, known: known.into_iter().collect() }
             }
             (ErrorKind::Function, Some(name)) => Self::Function { name, known: candidates },
@@ -134,6 +147,11 @@ impl From<EngineError> for AnalysisError {
             _ => Self::Statement { message },
         }
     }
+}
+
+/// The name of a column without that of its table.
+fn unqualified(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Whether a name is a single letter, which is as near to one name as to any other.

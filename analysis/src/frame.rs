@@ -57,16 +57,20 @@ impl Frame {
         tables: Vec<(Definition, String)>,
     ) -> Result<Self, AnalysisError> {
         let (mut files, mut sources, mut defined) = (BTreeSet::new(), Vec::new(), Vec::new());
+        let mut selects = Vec::new();
         for (definition, name) in tables {
             defined.push(format!("{} AS NOT MATERIALIZED ({})", identifier(&name), definition.select));
+            selects.push(definition.select);
             files.extend(definition.files);
             sources.extend(definition.table);
         }
         let with = if defined.is_empty() { String::new() } else { format!("WITH {} ", defined.join(", ")) };
         // The files of this moment are part of the view: a later query may find more.
         let select = |text: &str| format!("{with}SELECT * FROM ({text})");
-        let frame = Self::new(session, &select(&statement.text), sources, Arc::new(files))?;
-        let Some(text) = statement.without_ties(frame.columns.len(), session.connection()?)? else {
+        let connection = session.connection()?;
+        let frame = Self::new(session, &select(&statement.text), sources, Arc::new(files));
+        let frame = frame.map_err(|error| error.suggesting(|| columns_of(connection, &selects)))?;
+        let Some(text) = statement.without_ties(frame.columns.len(), connection)? else {
             return Ok(frame);
         };
         Self::new(session, &select(&text), frame.sources, frame.files)
@@ -236,4 +240,10 @@ impl Grouped {
         let grouped = if by.is_empty() { String::new() } else { format!(" GROUP BY {by} ORDER BY {by}") };
         self.frame.query(&format!("SELECT {items} FROM {}{grouped}", self.frame.view.name))
     }
+}
+
+/// The columns of some statements; none of one that fails.
+fn columns_of(connection: &Connection, selects: &[String]) -> Vec<String> {
+    let columns = selects.iter().filter_map(|select| connection.columns(select).ok());
+    columns.flatten().map(|(name, _)| name).collect()
 }

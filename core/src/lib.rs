@@ -11,6 +11,7 @@ pub mod import;
 pub mod network;
 pub mod params;
 pub mod poison;
+pub mod regular;
 pub mod rng;
 pub mod search;
 pub mod selfplay;

@@ -74,6 +74,11 @@ impl EngineError {
             ) => ErrorKind::Statement,
             _ => ErrorKind::Other,
         };
+        if kind == ErrorKind::Statement
+            && let Some(unknown) = Self::of_unknown_name(message)
+        {
+            return unknown;
+        }
         let candidates = field("candidates").unwrap_or_default().split(',').map(plain);
         Self {
             kind,
@@ -82,6 +87,23 @@ impl EngineError {
             name: field("name").map(plain),
             candidates: candidates.filter(|name| !name.is_empty()).collect(),
         }
+    }
+
+    /// What the message says of a name with its table, which DuckDB says in no member.
+    fn of_unknown_name(message: &str) -> Option<Self> {
+        let quoted = |text: &str| Some(text.split('"').nth(1)?.to_owned());
+        let (head, candidates) = message.split_once("\nCandidate").unwrap_or((message, ""));
+        let (kind, name) = if let Some((table, column)) = head.split_once(" does not have a column named ") {
+            (ErrorKind::Column, format!("{}.{}", quoted(table)?, quoted(column)?))
+        } else if let Some(table) =
+            head.trim_end().strip_suffix(" not found!")?.strip_prefix("Referenced table ")
+        {
+            (ErrorKind::Table, plain(table))
+        } else {
+            return None;
+        };
+        let candidates = candidates.split('"').skip(1).step_by(2).map(ToOwned::to_owned).collect();
+        Some(Self { kind, message: first_line(message).to_owned(), name: Some(name), candidates })
     }
 }
 
@@ -115,6 +137,20 @@ mod tests {
         assert_eq!(EngineError::parse(deep).message, "Max expression depth limit of 1000 exceeded.");
         let function = r#"Catalog Error: {"exception_type":"Catalog","exception_message":"Scalar Function with name foo does not exist!","type":"Scalar Function","name":"foo"}"#;
         assert_eq!(EngineError::parse(function).kind, ErrorKind::Function);
+        let of = |message: &str| {
+            let message = message.replace('"', "\\\"").replace('\n', "\\n");
+            let text = format!(r#"{{"exception_type":"Binder","exception_message":"{message}"}}"#);
+            let EngineError { kind, name, candidates, .. } = EngineError::parse(&text);
+            (kind, name.expect("a name"), candidates)
+        };
+        assert_eq!(
+            of("Values list \"g\" does not have a column named \"gamee\""),
+            (ErrorKind::Column, "g.gamee".to_owned(), Vec::new())
+        );
+        assert_eq!(
+            of("Referenced table \"h\" not found!\nCandidate tables: \"g\", \"k\""),
+            (ErrorKind::Table, "h".to_owned(), vec!["g".to_owned(), "k".to_owned()])
+        );
         assert_eq!(EngineError::parse("no JSON\nat all"), EngineError::other("no JSON"));
     }
 }

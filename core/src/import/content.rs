@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::regular;
 use thiserror::Error;
 
 /// A file that cannot be imported.
@@ -150,9 +151,9 @@ impl Content {
     pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
         let unreadable = |cause| SourceError::Read { file: path.to_owned(), cause };
         let mut head = Vec::new();
-        File::open(path).map_err(unreadable)?.take(4).read_to_end(&mut head).map_err(unreadable)?;
+        regular::open(path).map_err(unreadable)?.take(4).read_to_end(&mut head).map_err(unreadable)?;
         let read = Arc::new(AtomicU64::new(0));
-        let file = Counted { file: File::open(path).map_err(unreadable)?, read: Arc::clone(&read) };
+        let file = Counted { file: regular::open(path).map_err(unreadable)?, read: Arc::clone(&read) };
         let reader: Box<dyn Read + Send> = match Packing::of(&head) {
             Packing::Plain => Box::new(file),
             Packing::Zstd => Box::new(zstd::Decoder::new(file).map_err(unreadable)?),

@@ -1,11 +1,12 @@
 //! Files that are imported: their names in tables, their sizes and their digests.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::content::{Content, SourceError};
 use super::format::{GameFormat, PROBED};
+use crate::regular;
 
 /// A file that is imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,8 @@ impl Source {
     fn read(path: &Path) -> Result<Self, SourceError> {
         let unreadable = |cause| SourceError::Read { file: path.to_owned(), cause };
         let mut hasher = blake3::Hasher::new();
-        let bytes = io::copy(&mut File::open(path).map_err(unreadable)?, &mut hasher).map_err(unreadable)?;
+        let bytes =
+            io::copy(&mut regular::open(path).map_err(unreadable)?, &mut hasher).map_err(unreadable)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy().into_owned();
         Ok(Self { path: path.to_owned(), name, bytes, digest: hasher.finalize().to_hex().to_string() })
@@ -63,10 +65,10 @@ fn probe<F: GameFormat>(path: &Path) -> Result<(), SourceError> {
     if found.is_dir() {
         return Err(SourceError::Folder { file, such_as: F::SUCH_AS });
     }
+    let (mut head, mut content) = (Vec::new(), Content::open(path)?);
     if found.len() == 0 {
         return Err(SourceError::Empty { file, expected: F::CONTENT });
     }
-    let (mut head, mut content) = (Vec::new(), Content::open(path)?);
     content.read_to(&mut head, PROBED as u64)?;
     F::probe(&head, path)
 }

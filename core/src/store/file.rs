@@ -1,6 +1,5 @@
 //! Table files: written whole, with their digest; fully checked when read.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{FileFault, FileProblem, StoreError};
 use super::format::{self, Effort, Provenance};
 use super::row::{TableRow, first_fault};
-use crate::durable;
+use crate::{durable, regular};
 
 /// A stored file as listed in a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +111,7 @@ pub fn decode_table<R: TableRow>(content: Vec<u8>, path: &Path, most: u64) -> Re
 
 /// Reads a whole table and checks its name, version, columns and every row.
 pub fn read_table<R: TableRow>(path: &Path) -> Result<Vec<R>, StoreError> {
-    let file = File::open(path).map_err(unreadable(path))?;
+    let file = regular::open(path).map_err(unreadable(path))?;
     let rows = format::decode(file, path)?;
     check_rows(&rows, path)?;
     Ok(rows)
@@ -120,12 +119,12 @@ pub fn read_table<R: TableRow>(path: &Path) -> Result<Vec<R>, StoreError> {
 
 /// The number of rows of a table; reads only the footer, and checks the name, version and columns.
 pub fn peek_table<R: TableRow>(path: &Path) -> Result<u64, StoreError> {
-    format::peek::<R>(File::open(path).map_err(unreadable(path))?, path)
+    format::peek::<R>(regular::open(path).map_err(unreadable(path))?, path)
 }
 
 /// As [`peek_table`], for a table written by [`write_wide`](super::write_wide), whose columns only the file knows.
 pub fn peek_wide(path: &Path, table: &'static str) -> Result<u64, StoreError> {
-    format::peek_wide(File::open(path).map_err(unreadable(path))?, path, table)
+    format::peek_wide(regular::open(path).map_err(unreadable(path))?, path, table)
 }
 
 /// Reads a table listed in a manifest, after checking that the file has not changed.
@@ -165,7 +164,7 @@ pub fn verify_files(root: &Path, entries: &[FileEntry]) -> Result<(), StoreError
 }
 
 fn problem(file: &Path, entry: &FileEntry) -> Option<FileProblem> {
-    let content = match fs::read(file) {
+    let content = match regular::read(file) {
         Ok(content) => content,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Some(FileProblem::Missing),
         Err(cause) => return Some(FileProblem::Unreadable(cause.to_string())),

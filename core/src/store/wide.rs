@@ -2,7 +2,6 @@
 //! parameter. Unlike in other tables, cells may be empty.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use super::error::StoreError;
 use super::file::FileEntry;
 use super::format::{Provenance, check_wide, damaged};
-use crate::durable;
 use crate::params::Value;
+use crate::{durable, regular};
 
 /// The metadata with the digest of the file, because no manifest has one of a file that is rewritten.
 const DIGEST: &str = "dc0.blake3";
@@ -74,7 +73,7 @@ pub fn write_wide(
 /// Checks that a table of [`write_wide`] is as it was written, and was written with these values in its provenance.
 pub fn verify_wide(path: &Path, table: &'static str, provenance: &Provenance) -> Result<(), StoreError> {
     let read = |source| StoreError::Read { file: path.to_owned(), source };
-    let mut content = fs::read(path).map_err(read)?;
+    let mut content = regular::read(path).map_err(read)?;
     let digits = digest_in(&mut content).ok_or_else(|| damaged(path)("it has no digest"))?;
     let expected = String::from_utf8_lossy(digits).into_owned();
     digits.copy_from_slice(&NO_DIGEST);
@@ -82,7 +81,7 @@ pub fn verify_wide(path: &Path, table: &'static str, provenance: &Provenance) ->
     if found != expected {
         return Err(damaged(path)(format!("its digest is {found}, not {expected} as written in it")));
     }
-    check_wide(File::open(path).map_err(read)?, path, table, provenance)
+    check_wide(regular::open(path).map_err(read)?, path, table, provenance)
 }
 
 /// The digits of the digest in a file, which follow the name of that metadata, two bytes of Thrift's compact protocol (a text

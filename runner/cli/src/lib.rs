@@ -59,7 +59,7 @@ fn is_run_as_engine() -> bool {
 }
 
 fn uci_task() -> Task {
-    command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| error.exit())
+    command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| command_line::end(&error))
 }
 
 /// Runs a script.

@@ -1,11 +1,12 @@
 //! Logging: messages of the chosen level to the terminal, and from `info` up to the open run's log file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use dc0_core::poison::IgnorePoison as _;
+use dc0_core::regular;
 
 use log::{LevelFilter, Record};
 
@@ -19,7 +20,7 @@ pub struct LogFile(Arc<Mutex<Option<File>>>);
 impl LogFile {
     /// Appends messages to a file from now on.
     pub fn attach(&self, path: &Path) -> io::Result<()> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let file = regular::append(path)?;
         *self.0.lock().ignore_poison() = Some(file);
         Ok(())
     }

@@ -3,14 +3,14 @@
 //! The last member of each line is a digest of the line and of the digest of the line before, so that a changed, removed, added or
 //! moved line is noticed. Only the last line may be incomplete, because a kill cut it short; it is then dropped.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use dc0_core::durable;
+use dc0_core::{durable, regular};
 
 use super::error::{Remedy, RunError};
 
@@ -41,7 +41,7 @@ pub(super) struct Lines<T> {
 impl<T: DeserializeOwned> Lines<T> {
     /// Reads a journal; one that does not exist has no lines.
     pub(super) fn read(path: &Path, remedy: Remedy) -> Result<Self, RunError> {
-        match fs::read(path) {
+        match regular::read(path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Self::parse(&[]),
             read => Self::parse(&read.map_err(RunError::io("read", path))?),
         }
@@ -117,7 +117,7 @@ impl Appender {
     /// Opens or creates a journal, and reads its lines. A last line that a kill cut short is removed.
     pub(super) fn open<T: DeserializeOwned>(path: &Path, remedy: Remedy) -> Result<(Self, Vec<T>), RunError> {
         let Lines { entries, length, last } = Lines::read(path, remedy)?;
-        let opened = OpenOptions::new().create(true).append(true).open(path);
+        let opened = regular::append(path);
         let file = opened.map_err(RunError::io("open", path))?;
         let length = length as u64;
         file.set_len(length).map_err(RunError::io("write", path))?;
@@ -144,6 +144,8 @@ impl Appender {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use std::fs;
 
     use serde_json::{Value, json};

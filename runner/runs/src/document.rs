@@ -1,12 +1,12 @@
 //! The small bookkeeping files of a run: JSON objects, each read and written whole, with a digest of its own text at its end.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use dc0_core::durable;
+use dc0_core::{durable, regular};
 
 use super::error::{Remedy, RunError};
 
@@ -16,7 +16,7 @@ const SEAL: [&str; 2] = [",\n  \"blake3\": \"", "\"\n}\n"];
 /// Reads a file written by [`write_sealed`]; `None` if it does not exist. A file with any changed byte is an error.
 /// Its message ends with the remedy.
 pub(super) fn read_sealed<T: DeserializeOwned>(path: &Path, remedy: Remedy) -> Result<Option<T>, RunError> {
-    let content = match fs::read(path) {
+    let content = match regular::read(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(RunError::io("read", path))?,
     };

@@ -3,13 +3,12 @@
 //! An evalfile has the weights, the JSON beside them, and an ending of fixed length. A program with an evalfile at its end plays with
 //! that net where none is named; linkers and loaders ignore what follows a program.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use dc0_core::durable;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
+use dc0_core::{durable, regular};
 use thiserror::Error;
 
 use dc0_process::exit::Exit;
@@ -92,7 +91,7 @@ pub fn write_engine(evalfile: &Path, out: &Path) -> Result<(), EvalFileError> {
     if let Some(carried) = at_end(&program)? {
         bytes.truncate(carried.begin as usize);
     }
-    bytes.extend(fs::read(evalfile).map_err(EvalFileError::io("read", evalfile))?);
+    bytes.extend(regular::read(evalfile).map_err(EvalFileError::io("read", evalfile))?);
     durable::write(out, &bytes).map_err(EvalFileError::io("write", out))?;
     let permissions = fs::metadata(&program).map_err(EvalFileError::io("inspect", &program))?.permissions();
     fs::set_permissions(out, permissions).map_err(EvalFileError::io("make a program of", out))
@@ -132,7 +131,7 @@ impl Carried {
 /// The evalfile at the end of a file; `None` if nothing looks like one.
 fn at_end(file: &Path) -> Result<Option<Carried>, EvalFileError> {
     let io = || EvalFileError::io("read", file);
-    let mut opened = File::open(file).map_err(io())?;
+    let mut opened = regular::open(file).map_err(io())?;
     let length = opened.metadata().map_err(io())?.len();
     let Some(last) = length.checked_sub(ENDING) else { return Ok(None) };
     let mut read = |from: u64, bytes: u64| {

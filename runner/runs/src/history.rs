@@ -1,10 +1,9 @@
 //! The history of a run, read from its journal. All parsing of journal lines is here.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use dc0_core::param_enum;
+use dc0_core::{param_enum, regular};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -146,7 +145,7 @@ impl History {
 
     /// The entries of a damaged journal that are as they were written.
     pub(super) fn salvage(folder: &Folder) -> Self {
-        Self::of(chain::salvage(&fs::read(folder.journal()).unwrap_or_default()))
+        Self::of(chain::salvage(&regular::read(&folder.journal()).unwrap_or_default()))
     }
 
     pub(super) fn of(lines: Vec<Value>) -> Self {

@@ -10,9 +10,9 @@ use dc0_process::format::counted;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_core::store::Provenance;
+use dc0_core::{durable, regular};
 
 use super::document;
 use super::error::{Remedy, RunError};
@@ -147,7 +147,8 @@ pub(super) fn read_versioned<T: DeserializeOwned>(
     let content: Option<serde_json::Value> =
         document::read_sealed(path, Remedy::Restore).map_err(|damaged| {
             // The first versions had no digest.
-            let stored = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Version>(&text).ok());
+            let stored =
+                regular::read(path).ok().and_then(|text| serde_json::from_slice::<Version>(&text).ok());
             match stored.filter(|stored| stored.blake3.is_none() && stored.version < known) {
                 Some(Version { version, .. }) => RunError::Older { folder: folder(), found: version, known },
                 None => damaged,

@@ -2,13 +2,12 @@
 //! the run's record this determines all steps of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_core::{durable, regular};
 
 use super::error::RunError;
 use super::files::{is_unfinished, names_if_there};
@@ -122,7 +121,7 @@ pub(super) fn stored_faults(
         Err(error) => return vec![(folder.scripts(), error)],
     };
     for path in names.iter().filter(|name| !is_unfinished(name)).map(|name| folder.scripts().join(name)) {
-        match fs::read(&path).map(|text| durable::digest(&text)) {
+        match regular::read(&path).map(|text| durable::digest(&text)) {
             Ok(found) if path.file_stem().is_some_and(|stem| *stem == found[..8]) => {}
             Ok(found) => {
                 let error = RunError::damaged(&path, format!("its digest is {found}, unlike its name"));
@@ -158,9 +157,9 @@ fn stored_text(folder: &Folder, digest: &str) -> Result<String, RunError> {
         return Err(damaged(&folder.journal(), "a script's digest has other than 64 digits"));
     }
     let path = folder.script(digest);
-    let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
-    if durable::digest(text.as_bytes()) == digest {
-        Ok(text)
+    let content = regular::read(&path).map_err(RunError::io("read", &path))?;
+    if durable::digest(&content) == digest {
+        String::from_utf8(content).map_err(|_| damaged(&path, "it is not UTF-8"))
     } else {
         Err(damaged(&path, &format!("its digest is not {digest}")))
     }

@@ -1,15 +1,15 @@
 //! Reads and writes the files of steps.
 
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use dc0_core::board::Tablebase;
 use dc0_core::book::Book;
-use dc0_core::durable;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
 use dc0_core::search::SearchParams;
 use dc0_core::store::{FileEntry, Provenance};
+use dc0_core::{durable, regular};
 
 use super::StepError;
 use crate::handles::Network;
@@ -50,21 +50,12 @@ fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
     Ok(FileEntry { path, rows: 0, bytes: content.len() as u64, blake3: durable::digest(&content) })
 }
 
-/// Reads a file of a user. A pipe would block, and can be read only once where a plan and a step read it.
-pub(crate) fn read_regular(file: &Path) -> io::Result<Vec<u8>> {
-    if fs::metadata(file)?.is_file() {
-        fs::read(file)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
-}
-
 /// The book of openings that a name stands for, or that a file holds; `plies` of each of its games, or all.
 pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
     if let Some(book) = Book::named(file) {
         return Ok(book);
     }
-    let content = read_regular(Path::new(file))
+    let content = regular::read(Path::new(file))
         .map_err(|cause| StepError::Openings { file: file.to_owned(), cause })?;
     Ok(Book::read(file, &content, plies.map(|plies| plies as usize))?)
 }

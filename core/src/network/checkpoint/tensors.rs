@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use half::f16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 
 use super::CheckpointError;
-use crate::durable;
 use crate::network::weights::not_finite;
 use crate::network::{TensorProblem, TensorProblems, WeightTensor, Weights};
+use crate::{durable, regular};
 
 impl View for &WeightTensor {
     fn dtype(&self) -> Dtype {
@@ -96,7 +96,7 @@ pub fn load_tensors(path: &Path) -> Result<(Weights, String), CheckpointError> {
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
-    fs::read(path).map_err(|source| {
+    regular::read(path).map_err(|source| {
         let file = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => CheckpointError::Missing { file },

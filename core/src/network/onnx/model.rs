@@ -6,9 +6,9 @@ use super::OnnxError;
 use super::export::export;
 use super::metadata::{self, Heading, InputForm, Tensor};
 use super::proto::OPSET;
-use crate::durable;
 use crate::encoding::Encoding;
 use crate::network::{NetworkSpec, Weights};
+use crate::{durable, regular};
 
 /// An ONNX file of dc0 in memory, with its metadata.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl OnnxModel {
     /// Reads a file that dc0 wrote; a file from another program, of another version or with an unknown net is an error.
     pub fn load(path: &Path) -> Result<Self, OnnxError> {
         let bytes =
-            std::fs::read(path).map_err(|source| OnnxError::Read { file: path.to_owned(), source })?;
+            regular::read(path).map_err(|source| OnnxError::Read { file: path.to_owned(), source })?;
         let name = path.display().to_string();
         let heading = Heading::read(&name, &bytes)?;
         Ok(Self { name, bytes, heading })

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::io::Read;
 use std::path::Path;
-use std::{fs, io};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::error::TrainError;
 use super::loss::{TOTALS, Totals};
 use super::report::{Meter, Report, TrainingRow, ValidationRow};
-use crate::durable;
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::OptimizerKind;
+use crate::{durable, regular};
 
 const METADATA: &str = "dc0";
 const VERSION: u32 = 4;
@@ -142,7 +142,7 @@ impl StoredTensor {
 /// The number of updates done in a stored state, read from the file's header only; `None` if there is no such file or it is not
 /// a training state.
 pub fn updates_done(path: &Path) -> Option<u32> {
-    let mut file = fs::File::open(path).ok()?;
+    let mut file = regular::open(path).ok()?;
     let mut length = [0; 8];
     file.read_exact(&mut length).ok()?;
     let mut header = String::new();
@@ -217,7 +217,7 @@ impl State {
 
     /// Reads a state of this version, or of one since `oldest`.
     fn read(path: &Path, oldest: u32) -> Result<Option<(Heading, Self)>, TrainError> {
-        let bytes = match fs::read(path) {
+        let bytes = match regular::read(path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {

@@ -1,6 +1,6 @@
 //! The program from outside: messages, exit codes, and what is printed to which stream.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 
@@ -279,6 +279,19 @@ fn every_command_that_prints_much_or_at_once_may_lose_its_reader() {
         drop(child.stdout.take());
         let ended: Ended = child.wait_with_output().expect("ends").into();
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_a_full_disk_loses_is_a_failure() {
+    for args in [&["--help"][..], &["--version"], &["bench", "--help"], &["docs", "script"]] {
+        let full = File::options().write(true).open("/dev/full").expect("opens");
+        let ended =
+            Command::new(env!("CARGO_BIN_EXE_dc0-run")).args(args).stdout(full).output().expect("ends");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.starts_with("error: some output was lost: "), "{args:?}: {said}");
     }
 }
 

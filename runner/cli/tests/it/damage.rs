@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -478,4 +479,57 @@ fn a_file_that_is_flipped_or_removed_is_noticed_or_changes_no_result() {
             fs::write(path, &kept).expect("writes");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_place_of_a_file_keeps_nothing_waiting() {
+    let experiment = whole();
+    let made = |path: &Path| {
+        let made = Command::new("mkfifo").arg(path).status();
+        assert!(made.expect("mkfifo runs").success());
+    };
+    for files in by_kind(&experiment.run_folder()).into_values() {
+        let name = files[0].strip_prefix(experiment.run_folder()).expect("in the run");
+        let copy = copied(&experiment);
+        let path = copy.run_folder().join(name);
+        fs::remove_file(&path).expect("removes");
+        made(&path);
+        let verified = within_a_minute(&copy, &["verify", "small"]);
+        assert_eq!(verified.code, Some(3), "{}: {}", name.display(), verified.stdout);
+        for args in [
+            &["sql", "small", ALL][..],
+            &["report", "small"],
+            &["diff", "small", "small"],
+            &["export", "pgn", "small", "--out", "all.pgn"],
+            &["x.rhai"],
+        ] {
+            let ended = within_a_minute(&copy, args);
+            assert!(ended.code.is_some_and(|code| code <= 3), "{args:?}: {}", ended.stderr);
+        }
+    }
+    let fifo = experiment.folder.path().join("fifo");
+    made(&fifo);
+    for args in [
+        &["export", "engine", "fifo", "--out", "engine"][..],
+        &["import", "pgn", "fifo", "--out", "data"],
+        &["puzzles", "greedy", "fifo"],
+        &["match", "greedy", "random", "--games", "2", "--openings", "fifo"],
+    ] {
+        let ended = within_a_minute(&experiment, args);
+        assert!(ended.stderr.contains("it is not a regular file"), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[track_caller]
+fn within_a_minute(experiment: &Experiment, args: &[&str]) -> Ended {
+    let mut child = experiment.start(args);
+    for _ in 0..600 {
+        if child.try_wait().expect("waits").is_some() {
+            return child.wait_with_output().expect("ends").into();
+        }
+        sleep(Duration::from_millis(100));
+    }
+    child.kill().expect("ends");
+    panic!("{args:?} does not end");
 }

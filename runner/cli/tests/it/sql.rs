@@ -67,6 +67,12 @@ fn queries_are_answered_in_every_format_and_errors_reported() {
         2,
         "error: there is no table `game`; did you mean `games`?",
     );
+    for (statement, expected) in [
+        ("select g.gamee from games g", "error: there is no column `g.gamee`; did you mean `game`?"),
+        ("select h.game from games g", "error: there is no table `h`; the nearest is `g`"),
+    ] {
+        refused(&experiment, &["small", statement], 2, expected);
+    }
     refused(&experiment, &["small"], 2, "error: no statement is given; the last word, \"small\", is a run.");
     refused(&experiment, &[GAMES], 2, "error: no run is named;");
     refused(&experiment, &[], 2, "error: no run is named;");

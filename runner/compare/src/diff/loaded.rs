@@ -1,8 +1,8 @@
 //! A run, loaded from its folder.
 
-use std::{fs, io};
+use std::io;
 
-use dc0_core::durable;
+use dc0_core::{durable, regular};
 
 use super::CompareError;
 use dc0_runs::view::FinishedStep;
@@ -64,7 +64,7 @@ impl Loaded {
     pub fn check_files(&self) -> Result<(), RunError> {
         for entry in self.steps.iter().flat_map(|step| &step.manifest.files) {
             let path = self.folder.path(&entry.path);
-            let content = match fs::read(&path) {
+            let content = match regular::read(&path) {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Err(RunError::Lost { path }),
                 other => other.map_err(RunError::io("read", &path))?,
             };

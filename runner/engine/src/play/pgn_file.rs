@@ -1,9 +1,10 @@
 //! The file that games are saved to.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use dc0_core::regular;
 use thiserror::Error;
 
 /// The file cannot be written.
@@ -24,7 +25,7 @@ pub(super) struct Keep {
 impl Keep {
     /// Opens a file, or creates it.
     pub(super) fn open(path: &Path) -> Result<Self, KeepError> {
-        let file = OpenOptions::new().append(true).create(true).open(path);
+        let file = regular::append(path);
         let file = file.map_err(|cause| KeepError { file: path.to_owned(), cause })?;
         Ok(Self { path: path.to_owned(), file })
     }

@@ -1,10 +1,11 @@
 //! `LogFile`: the session in a file, for finding out what a chess program and the engine said to each other, and when.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use dc0_core::regular;
 use dc0_process::clock::{self, Stopwatch};
 
 /// A log; clones write to the same file.
@@ -22,11 +23,7 @@ impl Log {
         if path.to_string_lossy().contains(char::REPLACEMENT_CHARACTER) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name is not UTF-8"));
         }
-        // Opening a FIFO would wait for a reader.
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-        }
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let file = regular::append(path)?;
         writeln!(&file, "== dc0 {}, {}", env!("CARGO_PKG_VERSION"), clock::timestamp())?;
         Ok(Self { file: Arc::new(file), started: Stopwatch::start() })
     }

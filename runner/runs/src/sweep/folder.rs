@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use dc0_core::params;
 use dc0_core::poison::IgnorePoison as _;
+use dc0_core::{params, regular};
 
 use super::events::{Ending, Event, Replicate};
 use super::observation::Direction;
@@ -132,7 +132,7 @@ impl SweepFolder {
     /// written, is skipped.
     pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
         let path = Folder::at(root).sweep_journal();
-        let content = fs::read(&path).map_err(RunError::io("read", &path))?;
+        let content = regular::read(&path).map_err(RunError::io("read", &path))?;
         Self::read_content(&content, &path)
     }
 

@@ -1,11 +1,10 @@
 //! Shards described for other processes.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use dc0_backend::{Backend, Evaluators};
-use dc0_core::durable;
 use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime::LoadError;
@@ -14,6 +13,7 @@ use dc0_core::params::{Params, Value};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::{Provenance, TableRow, encode_table};
+use dc0_core::{durable, regular};
 use dc0_runs::{Identity, RunError, StepWorkspace, device_kind};
 use serde::{Deserialize, Serialize};
 
@@ -166,7 +166,7 @@ impl<T> Described<T> {
 
     /// Reads a file and names it.
     pub(crate) fn name_file(&mut self, name: &str, path: &Path) -> Result<Artefact, StepError> {
-        let content = fs::read(path).map_err(RunError::io("read", path))?;
+        let content = regular::read(path).map_err(RunError::io("read", path))?;
         let digest = durable::digest(&content);
         Ok(self.name(name.to_owned(), path.to_owned(), content.len() as u64, &digest))
     }
@@ -174,7 +174,7 @@ impl<T> Described<T> {
     /// Reads the content of an artefact, and checks that the file has not changed since it was named.
     pub fn content(&self, artefact: &Artefact) -> Result<Vec<u8>, StepError> {
         let path = self.sources.get(&artefact.blake3).map_or(Path::new(""), PathBuf::as_path);
-        let content = fs::read(path).map_err(RunError::io("read", path))?;
+        let content = regular::read(path).map_err(RunError::io("read", path))?;
         if durable::digest(&content) != artefact.blake3 {
             let cause = io::Error::other(format!("{} has changed while workers need it", artefact.name));
             return Err(RunError::io("read", path)(cause).into());

@@ -11,15 +11,14 @@ use std::sync::Arc;
 use dc0_backend::Evaluators;
 use dc0_core::arena::{PlayerParams, Puzzle, baseline, read_puzzles};
 use dc0_core::board::{Move, Tablebase};
-use dc0_core::durable;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::params;
 use dc0_core::params::{Param as _, Problem, Value, read};
 use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_shard_table};
+use dc0_core::{durable, params, regular};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -364,7 +363,7 @@ impl PuzzleParams {
 impl Suite {
     /// Reads the suite of a file; what is wrong with it becomes problems with their lines.
     fn of_file(file: &str, problems: &mut Vec<Problem>) -> Self {
-        match files::read_regular(Path::new(file)) {
+        match regular::read(Path::new(file)) {
             Ok(content) => {
                 let name = Path::new(file).file_name().unwrap_or_default();
                 Self::of(&name.to_string_lossy(), file, &content, problems)

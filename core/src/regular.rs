@@ -1,0 +1,33 @@
+//! Opening files that must be there at once, or are read more than once.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file to read it. Opening a FIFO would wait for a writer, so whatever is no file is an error.
+pub fn open(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(not_regular());
+    }
+    File::open(path)
+}
+
+/// The content of a regular file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    let mut content = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
+    file.read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Opens a regular file to append to it, or creates one. Opening a FIFO would wait for a reader.
+pub fn append(path: &Path) -> io::Result<File> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(not_regular());
+    }
+    File::options().create(true).append(true).open(path)
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
