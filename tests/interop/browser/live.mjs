@@ -307,6 +307,16 @@ async function step(page) {
   check(first !== await text(page, "#where"), "the board shows the next ply");
 }
 
+// The texts of cells that take more than one line.
+function broken(cells) {
+  const lines = (cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map((part) => Math.round(part.top))).size;
+  };
+  return cells.filter((cell) => lines(cell) > 1).map((cell) => cell.textContent);
+}
+
 // Moves with the mouse, with the keyboard, and as text.
 async function play(page, origin) {
   await page.goto(`${origin}/play?run=smoke`);
@@ -323,6 +333,12 @@ async function play(page, origin) {
   await plies(2);
   check((await moves())[0].startsWith("1. e4 "), "the move was played");
   check(await page.$$eval("#moves tbody tr", (rows) => rows.length) > 1, "the tree's moves are shown");
+  const wide = page.viewport();
+  for (const width of [wide.width, 390]) {
+    await page.setViewport({ ...wide, width });
+    check(await page.$$eval("#moves th, #moves td.n", broken).then((cells) => cells.length) === 0, `no heading or number of a move breaks at ${width}`);
+  }
+  await page.setViewport(wide);
   await page.focus('#grid [data-name="d2"]').catch(() => null);
   await page.$eval('#grid [data-name="d2"]', (cell) => cell.focus());
   await page.keyboard.press("Enter");
