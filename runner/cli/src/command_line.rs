@@ -1,12 +1,10 @@
 //! The command line: a script with its options, or one of the commands.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use dc0_process::command::Entry;
-use dc0_process::exit::Exit;
 use dc0_script::args::ScriptArgs;
 
 use crate::commands::COMMANDS;
@@ -20,24 +18,6 @@ pub(crate) enum Task {
     Command(&'static Entry, ArgMatches),
     /// To run a script.
     Script(Box<ScriptArgs>),
-}
-
-/// Reads the command line of this process. Errors and the program's own help end the process.
-pub(crate) fn parse() -> Task {
-    read(std::env::args_os()).unwrap_or_else(|error| end(&error))
-}
-
-/// Prints help, or what is wrong with a command line, and ends the process.
-pub(crate) fn end(error: &clap::Error) -> ! {
-    let code = match error.print().and_then(|()| io::stdout().flush()) {
-        // A reader such as `head` has all that it wants.
-        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe && error.exit_code() == 0 => {
-            eprintln!("error: some output was lost: {cause}");
-            Exit::Failed as i32
-        }
-        _ => error.exit_code(),
-    };
-    std::process::exit(code)
 }
 
 /// Reads a command line. `--help` with a script is the script's own help.

@@ -5,7 +5,7 @@ mod commands;
 mod openmp;
 mod utf8;
 
-use std::io::{BufRead, ErrorKind, IsTerminal};
+use std::io::{BufRead, ErrorKind, IsTerminal, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -27,7 +27,15 @@ pub fn main() -> ExitCode {
     if let Err(problem) = utf8::check_arguments(std::env::args_os()) {
         return refused(problem);
     }
-    let task = if is_run_as_engine() { uci_task() } else { command_line::parse() };
+    let task = if is_run_as_engine() {
+        command_line::read(["dc0-run", "uci"].map(Into::into))
+    } else {
+        command_line::read(std::env::args_os())
+    };
+    let task = match task {
+        Ok(task) => task,
+        Err(said) => return explain(&said),
+    };
     if let Err(problem) = utf8::check_working_folder() {
         return refused(problem);
     }
@@ -43,12 +51,23 @@ pub fn main() -> ExitCode {
     match program.console.take_failure() {
         // A reader such as `head` has all that it wants.
         Some(cause) if cause.kind() == ErrorKind::BrokenPipe => exit.into(),
-        Some(cause) if exit == Exit::Done => {
-            let message = format!("some output was lost: {cause}");
-            fail(&program.console, &Failure::new(Exit::Failed, message)).into()
-        }
+        Some(cause) if exit == Exit::Done => fail(&program.console, &lost(&cause)).into(),
         _ => exit.into(),
     }
+}
+
+/// Prints the program's own help, or what is wrong with the command line.
+fn explain(said: &clap::Error) -> ExitCode {
+    match said.print().and_then(|()| std::io::stdout().flush()) {
+        Err(cause) if cause.kind() != ErrorKind::BrokenPipe && !said.use_stderr() => {
+            fail(&Console::new(), &lost(&cause)).into()
+        }
+        _ => if said.use_stderr() { Exit::BadInput } else { Exit::Done }.into(),
+    }
+}
+
+fn lost(cause: &std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("some output was lost: {cause}"))
 }
 
 /// Whether a chess GUI has started this program: without arguments, talking through a pipe.
@@ -56,10 +75,6 @@ fn is_run_as_engine() -> bool {
     let input = std::io::stdin();
     let has_input = || input.lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty());
     std::env::args_os().len() == 1 && !input.is_terminal() && has_input()
-}
-
-fn uci_task() -> Task {
-    command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| command_line::end(&error))
 }
 
 /// Runs a script.

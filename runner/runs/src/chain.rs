@@ -146,8 +146,6 @@ impl Appender {
 mod tests {
     use std::fs;
 
-    use std::fs;
-
     use serde_json::{Value, json};
 
     use super::{Appender, Lines, Remedy};

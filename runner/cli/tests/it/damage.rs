@@ -483,7 +483,7 @@ fn a_file_that_is_flipped_or_removed_is_noticed_or_changes_no_result() {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_in_place_of_a_file_keeps_nothing_waiting() {
+fn a_fifo_instead_of_a_file_keeps_nothing_waiting() {
     let experiment = whole();
     let made = |path: &Path| {
         let made = Command::new("mkfifo").arg(path).status();
