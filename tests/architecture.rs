@@ -130,7 +130,7 @@ const PIPELINES: &[Pipeline] = &[Pipeline {
         "trainer",
         "arena",
     ],
-    leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
+    leaves: &["params", "rng", "event", "durable", "regular", "poison", "text_table"],
 }];
 
 /// The imports of a crate that violate its pipeline, and the modules that are missing from it.
