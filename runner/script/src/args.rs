@@ -92,7 +92,8 @@ pub struct RunArgs {
     /// How to reach the broker.
     #[command(flatten)]
     pub broker: BrokerArgs,
-    /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
+    /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores]. Beside other
+    /// programs one thread is often several times as fast, since threads wait for each other in every layer.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
     /// Stop after this many hours, as Ctrl-C does; the same command continues.
