@@ -129,6 +129,10 @@ params! {
         /// Updates of the training before the first step of `swa`.
         start: u32 = 0, in 0..=100_000_000;
     }
+    unused |average| {
+        let message = "belongs to `ema`; leave it out, or set kind to \"ema\"".to_owned();
+        (average.kind == AverageKind::Swa).then_some(("decay", message)).into_iter().collect()
+    };
 }
 
 params! {
@@ -252,6 +256,11 @@ params! {
         log_every: u32 = 10, in 1..=1_000_000;
     }
     check check_train;
+    unused |params| {
+        let message = "has no effect with search_value_weight 0, which takes no value of a search; leave it out, or set a weight";
+        let is_unused = params.search_value_weight == 0.0;
+        is_unused.then(|| ("search_value_horizon", message.to_owned())).into_iter().collect()
+    };
 }
 
 impl TrainParams {

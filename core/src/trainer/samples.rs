@@ -31,8 +31,8 @@ pub use target::ValueTarget;
 /// Games with all their positions, as stored in one part of the tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// The games' origin within the run, such as `iteration=0003/part-00000`. With the game's number it decides what is
-    /// held out, so it must not change as the replay window moves.
+    /// The games' origin within the run, such as `iteration=0003/part-00000`: for errors, and for the seed of what is left to chance
+    /// about their positions.
     pub name: &'a str,
     /// How often its positions are trained on in an epoch, on average, relative to others. At least 0; usually 1.
     pub weight: f64,
@@ -189,7 +189,7 @@ impl Samples {
         let replayed: Result<Vec<ReplayedGame>, SampleError> =
             games.into_par_iter().map(|game| replay::replay(part, game, setup)).collect();
         for (game, replayed) in part.games.iter().zip(replayed?) {
-            let held_out = target::is_held_out(part.name, game.game, self.targets);
+            let held_out = target::is_held_out(game, self.targets);
             self.append(&replayed, held_out);
         }
         Ok(())

@@ -132,14 +132,15 @@ pub(super) fn values(
         let own = if search_weight > 0.0 || is_bootstrapped { Some(search_value(row)?) } else { None };
         let last = *last.get_or_insert((*ply, own));
         let perfect = known.get(*ply).copied().flatten();
-        let outcome = match (perfect, last) {
-            (None, (last_ply, Some(value))) if is_bootstrapped => value.before(last_ply - *ply, discount),
-            _ => Chances::of_result(perfect.unwrap_or(row.result)).discounted(plies_left, discount),
+        let bootstrap = last.1.filter(|_| is_bootstrapped && perfect.is_none());
+        let outcome = match bootstrap {
+            Some(value) => value.before(last.0 - *ply, discount),
+            None => Chances::of_result(perfect.unwrap_or(row.result)).discounted(plies_left, discount),
         };
         let target = match own.filter(|_| search_weight > 0.0) {
             None => outcome,
             Some(own) => {
-                let own = at_its_distance(own, row.root_q, outcome);
+                let own = if bootstrap.is_some() { own } else { at_its_distance(own, row.root_q, outcome) };
                 let ahead = later.map_or((1, outcome), |(later_ply, value)| {
                     let plies = later_ply - *ply;
                     (plies, value.before(plies, discount))
@@ -196,11 +197,14 @@ pub(super) fn shares(row: &PositionRow, legal: &[u16], targets: Targets) -> Resu
     Ok(shares)
 }
 
-/// Whether a game is held out. A hash of its origin decides, so it stays held out as the window moves.
-pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
-    let mut hasher = blake3::Hasher::new_derive_key("dc0 validation split 1");
-    hasher.update(part.as_bytes());
-    hasher.update(&game.to_le_bytes());
+/// Whether a game is held out. A hash of its moves decides, so that it stays held out as the window moves, and with it every copy
+/// of it: searched again, imported twice, or played once more.
+pub(super) fn is_held_out(game: &GameRow, targets: Targets) -> bool {
+    let mut hasher = blake3::Hasher::new_derive_key("dc0 validation split 2");
+    hasher.update(game.start_fen.as_bytes());
+    for packed in &game.moves {
+        hasher.update(&packed.to_le_bytes());
+    }
     unit_number(&hasher) < targets.validation_fraction
 }
 

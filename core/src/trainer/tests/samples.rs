@@ -113,6 +113,19 @@ fn a_game_cut_off_by_the_ply_cap_has_the_value_of_its_last_search() {
 }
 
 #[test]
+fn a_proven_search_is_believed_in_a_game_that_was_cut_off() {
+    // White's first search proves the win that its later ones, with fewer simulations, no longer see.
+    let (text, values) = ("e2e4 e7e5 g1f3 b8c6", [1.0, -0.3, 0.2, 0.5]);
+    let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
+    let capped = targets_with_searches(text, (0, Reason::PlyCap), &values, &params);
+    close(&capped, &[0.75, -0.1, 0.35, -0.5]);
+    // A game that White wins is as sure, and its discount counts the plies that the win took.
+    let params = TrainParams { search_value_weight: 1.0, discount: 0.9, ..all_trained() };
+    let won = targets_with_searches(SCHOLARS_MATE, (1, Reason::Checkmate), &[1.0; 7], &params);
+    close(&won[..1], &[0.9_f32.powi(7)]);
+}
+
+#[test]
 fn a_horizon_averages_later_searches_with_falling_weights() {
     // A horizon of 2 plies halves the weight from ply to ply; White wins after the last search.
     let params = TrainParams { search_value_weight: 1.0, search_value_horizon: 2.0, ..all_trained() };
@@ -496,22 +509,48 @@ fn the_digest_changes_with_any_sample_and_with_the_split() {
 
 #[test]
 fn whole_games_are_held_out_and_stay_so_when_the_window_slides() {
-    let (games, positions) = random_games(300, 2);
+    let (games, positions) = random_games(600, 8);
+    let half = positions.partition_point(|row| row.game < 300);
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
-    let part = |name| Part { name, weight: 1.0, games: &games, positions: &positions };
-    let build = |names: &[&'static str]| {
+    let part = |name, games, positions| Part { name, weight: 1.0, games, positions };
+    let first = part("a", &games[..300], &positions[..half]);
+    let second = part("b", &games[300..], &positions[half..]);
+    let build = |parts: &[Part<'_>]| {
         let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-        for name in names {
-            samples.add(part(name)).expect("sound rows");
+        for part in parts {
+            samples.add(*part).expect("sound rows");
         }
         samples
     };
-    let (a, b, ab) = (build(&["a"]), build(&["b"]), build(&["a", "b"]));
+    let (a, b, ab) = (build(&[first]), build(&[second]), build(&[first, second]));
     let held_out = |samples: &Samples| samples.games().validation;
     assert!((40..80).contains(&held_out(&a)), "{} of 300", held_out(&a));
     assert_eq!(held_out(&a) + held_out(&b), held_out(&ab));
-    assert_eq!(ab.validation_count(), 2 * held_out(&ab) as usize);
-    assert_eq!(ab.validation_count() + ab.training_count(), 1200);
+    assert_eq!(ab.validation_count(), 8 * held_out(&ab) as usize);
+    assert_eq!(ab.validation_count() + ab.training_count(), 4800);
+}
+
+#[test]
+fn copies_of_a_game_are_held_out_with_it() {
+    let (games, positions) = random_games(300, 8);
+    let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
+    let split = |games: &[GameRow], positions: &[PositionRow], name| {
+        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+        samples.add(Part { name, weight: 1.0, games, positions }).expect("sound rows");
+        (samples.games().training, samples.games().validation, samples.validation_count())
+    };
+    // As a later step stores it: in another part, under another number, with another value.
+    let mut held_out = 0;
+    for (index, game) in games.iter().enumerate() {
+        let rows: Vec<PositionRow> = positions.iter().filter(|row| row.game == game.game).cloned().collect();
+        let copy = GameRow { game: game.game + 7000, ..game.clone() };
+        let copied = |row: &PositionRow| PositionRow { game: copy.game, root_q: 0.0, ..row.clone() };
+        let found = split(from_ref(game), &rows, "a");
+        let copies: Vec<PositionRow> = rows.iter().map(copied).collect();
+        assert_eq!(found, split(from_ref(&copy), &copies, "b"), "game {index}");
+        held_out += found.1;
+    }
+    assert!((40..80).contains(&held_out), "{held_out} of 300");
 }
 
 #[test]
