@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::params::{LevelDraw, SelfPlayParams, SelfPlayResignation};
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::{Adjudication, Ending, Game, GameResult, Side};
+use crate::board::{Adjudication, Ending, Game, GameResult, Reason, Side};
 use crate::rng::{Purpose, Seed};
 
 /// How a game ended.
@@ -81,7 +81,9 @@ impl<'a> GameRecord<'a> {
             reason: ending,
         };
         stats.add_game(&row, &positions);
-        if let Some(side) = self.would_resign.filter(|_| self.is_played_through) {
+        // Where the ply cap ends a game, nobody knows how it would have ended.
+        let is_decided = ending != Ending::Rules(Reason::PlyCap);
+        if let Some(side) = self.would_resign.filter(|_| self.is_played_through && is_decided) {
             stats.resignations_tested += 1;
             stats.false_resignations += u64::from(result.score_for(side) >= 0);
         }

@@ -35,7 +35,7 @@ pub struct SelfPlayStats {
     pub simulations: u64,
     /// Sum over positions of the entropy of the policy target, in nats.
     pub entropy_sum: f64,
-    /// Games played to their end in which a side would have resigned.
+    /// Games played to their end in which a side would have resigned; those that the ply cap cut off have none.
     #[serde(default)]
     pub resignations_tested: u64,
     /// Of these, games that the side did not lose.
