@@ -54,7 +54,8 @@ pub struct LineRow {
     pub visits: u32,
     /// Its prior.
     pub prior: f32,
-    /// Its value for the side to move, in [−1, 1], with the draw score: proven, else the mean; 0 without a visit.
+    /// Its value for the side to move, in [−1, 1], with the draw score: proven, else the mean; without a visit, that of
+    /// the position searched.
     pub q: f32,
     /// "win", "draw" or "loss" if that is proven, else "none".
     pub proof: String,
@@ -110,7 +111,7 @@ impl LineRow {
             played: first.played.packed(),
             visits: first.visits,
             prior: first.prior,
-            q: first.value.unwrap_or(0.0) as f32,
+            q: first.value.unwrap_or_else(|| search.root_score()) as f32,
             proof: proof_name(first.proof).to_owned(),
             pv: line.moves.iter().map(|mv| mv.packed()).collect(),
         }

@@ -67,6 +67,12 @@ impl Search {
         (root.value() - draw * self.draw_value(0), draw)
     }
 
+    /// The root's value with the draw score: proven, else the mean of all simulations; after at least one.
+    pub(super) fn root_score(&self) -> f64 {
+        let root = self.tree.node(ROOT);
+        root.proof.map_or_else(|| root.value(), |proof| proof.value(self.draw_value(0)))
+    }
+
     /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw).
     ///
     /// # Panics
