@@ -1,5 +1,6 @@
 //! Games that another folder holds: a dataset, or another run.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +9,8 @@ use dc0_runs::{Folder, FolderKind, RunError, Series};
 
 use crate::handles::{Games, GamesFields, Window};
 use crate::host::HostError;
+use crate::kinds::Reanalysis;
+use crate::step::Step;
 
 /// The games of all finished imports and iterations of a dataset or run, in their order: those of a folder, or of a name in `parent`.
 ///
@@ -20,19 +23,26 @@ pub(crate) fn games(parent: &Path, name: &str) -> Result<Window, HostError> {
     let folder = Folder::at(&root);
     let run: Arc<str> = root.display().to_string().into();
     let mut all = Vec::new();
+    let mut networks = HashMap::new();
     for FinishedStep { manifest, .. } in RunView::new(folder.clone()).steps()? {
+        if let (Some(weights), Some(slot)) = (manifest.weights(), manifest.slot()) {
+            networks.insert(weights.blake3.clone(), slot.number);
+        }
         let Some(slot) = manifest.slot().filter(|slot| slot.series == Series::Iterations) else { continue };
         if let Some(path) = manifest.missing_file(&folder)? {
             return Err(RunError::Lost { path: folder.path(&path) }.into());
         }
+        let network = manifest.input("network").and_then(|digest| networks.get(digest)).copied();
+        let is_copy = manifest.kind == Reanalysis::KIND;
         let step = manifest.identity().short().to_owned();
         let (files, summary) = (manifest.files, manifest.summary.into());
-        let (run, iteration, network) = (Arc::clone(&run), slot.number, None);
+        let (run, iteration) = (Arc::clone(&run), slot.number);
         all.push(Games(Arc::new(GamesFields {
             run,
             is_loaded: true,
             iteration,
             network,
+            is_copy,
             step,
             files,
             summary,

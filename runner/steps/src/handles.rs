@@ -64,8 +64,10 @@ pub struct GamesFields {
     pub is_loaded: bool,
     /// The number of the iteration, from 0.
     pub iteration: u32,
-    /// The net that played; `None` if the games are imported.
+    /// The net that played, or searched the copies; `None` if the games are imported.
     pub network: Option<u32>,
+    /// Whether they are copies of other games, with targets of new searches.
+    pub is_copy: bool,
     /// The step's short identity; the names of its parts contain it instead of the iteration's number.
     pub step: String,
     /// The tables, relative to the run.

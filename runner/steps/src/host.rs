@@ -4,8 +4,8 @@ use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::params;
 use dc0_core::params::Value;
+use dc0_core::{param_enum, params};
 use thiserror::Error;
 
 use dc0_backend::{Backend, BackendError};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::assumed_tables::AssumedTables;
 use crate::error::StepError;
-use crate::handles::{Network, Window};
+use crate::handles::{Games, GamesFields, Network, Window};
 use crate::step::{Call, StepResult};
 use crate::table::Table;
 use dc0_process::exit::Exit;
@@ -87,8 +87,20 @@ params! {
     }
 }
 
+param_enum! {
+    /// Whether copies of games, with targets of later searches, are in a window.
+    pub enum CopiesInWindow {
+        /// The window has games as they were played or imported.
+        None = "none",
+        /// Copies count like the games that they were made of, which they double.
+        Also = "also",
+        /// The window has copies alone.
+        Only = "only",
+    }
+}
+
 params! {
-    /// Which games to train on: whole iterations, the latest ones.
+    /// Which games to train on: whole iterations, the latest ones. Iterations are games that were played or imported.
     pub struct WindowParams {
         /// Number of iterations; fewer if the run has fewer.
         iterations: u32 = 4, in 1..=1_000_000;
@@ -98,6 +110,12 @@ params! {
         positions: Option<u32> = None, in 1..=1_000_000_000;
         /// Instead of `iterations`: as many as have at least the positions of a window that grows with the run.
         growing: Option<GrowingWindow> = None;
+        /// The last iteration that counts, by its number; () for the latest.
+        last: Option<u32> = None;
+        /// Only iterations that this net played count, by its number; () for those of every net, and imported ones.
+        network: Option<u32> = None;
+        /// Whether the copies of games that `reanalyze` made count as iterations too.
+        copies: CopiesInWindow = CopiesInWindow::None;
     }
     check |params| {
         let set = [params.games.is_some(), params.positions.is_some(), params.growing.is_some()];
@@ -127,9 +145,35 @@ impl GrowingWindow {
 }
 
 impl WindowParams {
-    /// How many of a run's iterations the window has, the latest; `figures` gives each iteration's games and positions, the latest first,
+    /// The window of a run or dataset that has these games, the oldest first. The error says why it would be empty.
+    pub fn of<'a>(&self, all: impl Iterator<Item = &'a Games>) -> Result<Window, String> {
+        let counts = |games: &&Games| {
+            let Games(games) = games;
+            let is_early = self.last.is_none_or(|last| games.iteration <= last);
+            let is_of_network = self.network.is_none_or(|network| games.network == Some(network));
+            let is_of_kind = match self.copies {
+                CopiesInWindow::None => !games.is_copy,
+                CopiesInWindow::Also => true,
+                CopiesInWindow::Only => games.is_copy,
+            };
+            is_early && is_of_network && is_of_kind
+        };
+        let all: Vec<&Games> = all.collect();
+        let counted: Vec<&Games> = all.iter().copied().filter(counts).collect();
+        if counted.is_empty() {
+            return Err(nothing(&all));
+        }
+        let figure =
+            |games: &Games, name| games.0.summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let latest_first = counted.iter().rev();
+        let reach =
+            self.reach(latest_first.map(|games| (figure(games, "games"), figure(games, "positions"))));
+        Ok(counted[counted.len() - reach..].iter().copied().cloned().collect())
+    }
+
+    /// How many of the iterations the window has, the latest; `figures` gives each iteration's games and positions, the latest first,
     /// and is read as far as it matters.
-    pub fn reach(&self, figures: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> usize {
+    fn reach(&self, figures: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> usize {
         match (self.games, self.positions, &self.growing) {
             (Some(games), ..) => until(figures.map(|(games, _)| games), games.into()),
             (_, Some(most), _) => until(figures.map(|(_, positions)| positions), most.into()),
@@ -141,6 +185,26 @@ impl WindowParams {
             _ => figures.len().min(self.iterations as usize),
         }
     }
+}
+
+/// The most iterations that an error lists.
+const LISTED: usize = 8;
+
+/// Why none of these games is in the window.
+fn nothing(all: &[&Games]) -> String {
+    let text = |games: &&&Games| {
+        let GamesFields { iteration, network, is_copy, .. } = &*games.0;
+        let made = match (network, is_copy) {
+            (None, _) => "imported".to_owned(),
+            (Some(network), false) => format!("played by net {network}"),
+            (Some(network), true) => format!("copied by net {network}"),
+        };
+        format!("{iteration} {made}")
+    };
+    let mut listed: Vec<String> = all.iter().rev().take(LISTED).map(|games| text(&games)).collect();
+    listed.reverse();
+    let before = if all.len() > LISTED { "…, " } else { "" };
+    format!("no iteration fits last, network and copies; there are {before}{}", listed.join(", "))
 }
 
 /// How many of these amounts together reach `needed`; all of them if they do not.
@@ -156,13 +220,71 @@ fn until(amounts: impl Iterator<Item = f64>, needed: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{GrowingWindow, WindowParams};
+    use std::sync::Arc;
+
+    use dc0_core::params::Value;
+
+    use super::{CopiesInWindow, GrowingWindow, WindowParams};
+    use crate::handles::{Games, GamesFields};
 
     /// Five iterations of 10 games and 1,000 positions.
     const FIGURES: [(f64, f64); 5] = [(10.0, 1000.0); 5];
 
     fn reach(params: &WindowParams) -> usize {
         params.reach(FIGURES.into_iter())
+    }
+
+    /// Games of 1,000 positions: imported, played by two nets, and copied.
+    fn run() -> Vec<Games> {
+        let games = |(iteration, (network, is_copy))| {
+            let figures = [("games", Value::Int(10)), ("positions", Value::Int(1000))];
+            let summary = Value::Group(figures.map(|(name, value)| (name.to_owned(), value)).into());
+            Games(Arc::new(GamesFields {
+                run: "run".into(),
+                is_loaded: false,
+                iteration,
+                network,
+                is_copy,
+                step: String::new(),
+                files: Vec::new(),
+                summary: summary.into(),
+            }))
+        };
+        let made = [(None, false), (Some(0), false), (Some(1), false), (Some(1), true), (Some(1), false)];
+        (0..).zip(made).map(games).collect()
+    }
+
+    /// The iterations of a window, by their numbers.
+    fn of(params: &WindowParams) -> Result<Vec<u32>, String> {
+        params.of(run().iter()).map(|window| window.games().map(|games| games.0.iteration).collect())
+    }
+
+    #[test]
+    fn copies_are_in_a_window_only_if_it_asks_for_them() {
+        let base = WindowParams::default;
+        let growing = GrowingWindow { first: 1000, exponent: 0.5, slope: 0.5 };
+        assert_eq!(of(&base()).unwrap(), [0, 1, 2, 4]);
+        assert_eq!(of(&WindowParams { iterations: 2, ..base() }).unwrap(), [2, 4]);
+        assert_eq!(of(&WindowParams { positions: Some(1500), ..base() }).unwrap(), [2, 4]);
+        // 2,000 of 4,000 positions; copies would make it 2,236 of 5,000, and three iterations.
+        assert_eq!(of(&WindowParams { growing: Some(growing), ..base() }).unwrap(), [2, 4]);
+        let copies = |copies| WindowParams { copies, iterations: 3, ..base() };
+        assert_eq!(of(&copies(CopiesInWindow::Also)).unwrap(), [2, 3, 4]);
+        assert_eq!(of(&copies(CopiesInWindow::Only)).unwrap(), [3]);
+    }
+
+    #[test]
+    fn a_window_can_end_early_and_be_of_one_net() {
+        let base = WindowParams::default;
+        assert_eq!(of(&WindowParams { last: Some(2), ..base() }).unwrap(), [0, 1, 2]);
+        assert_eq!(of(&WindowParams { network: Some(1), ..base() }).unwrap(), [2, 4]);
+        assert_eq!(of(&WindowParams { network: Some(1), last: Some(2), ..base() }).unwrap(), [2]);
+        let problem = of(&WindowParams { network: Some(7), ..base() }).unwrap_err();
+        assert_eq!(
+            problem,
+            "no iteration fits last, network and copies; there are 0 imported, 1 played by net 0, 2 played by net 1, 3 copied by net 1, \
+             4 played by net 1"
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub use arena::{
 };
 pub use import::sources as import_sources;
 pub use network::summary_members;
+pub(crate) use reanalyze::Reanalysis;
 pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 

@@ -580,6 +580,43 @@ run.reanalyze(first, games, #{ search: #{ simulations: 4 }, share: 0.1 });
     }
 }
 
+/// Three iterations by two nets, and a copy of the last two.
+const LOOP: &str = r#"
+let run = open_run("loop");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+let play = #{ search: #{ simulations: 2 }, max_plies: 6 };
+run.self_play(net, play + #{ games: 2 });
+let played = run.self_play(net, play + #{ games: 3 });
+let trained = run.train(net, played, #{ updates: 1, batch: 8, validation_fraction: 0.0 });
+run.self_play(trained, play + #{ games: 4 });
+let copies = run.reanalyze(trained, run.window(#{ iterations: 2 }), #{ search: #{ simulations: 3 } });
+assert([copies.games, run.window().games] == [7, 9], "other numbers of games");
+assert(run.window(#{ iterations: 1, copies: "also" }).games == 7, "other numbers of games");
+"#;
+
+const PARTS: &str = r#"
+let run = open_run("parts");
+let games = |window| load_dataset("loop", window).games;
+assert(load_dataset("loop").games == 9, "other numbers of games");
+let found = [games.call(#{ iterations: 1 }), games.call(#{ last: 1 }), games.call(#{ network: 0 }), games.call(#{ network: 1 })];
+assert(found == [4, 5, 5, 4], "other numbers of games");
+assert([games.call(#{ copies: "only" }), games.call(#{ copies: "also" })] == [7, 16], "other numbers of games");
+load_dataset("loop", #{ network: 2 });
+"#;
+
+#[test]
+fn a_script_takes_the_games_of_some_nets_or_iterations_of_a_run() {
+    let experiment = Experiment::new(LOOP);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.write(PARTS);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let expected = "x.rhai:8:1: load_dataset: no iteration fits last, network and copies; there are 0 played by net 0, 1 played by net 0, \
+        2 played by net 1, 3 copied by net 1";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+}
+
 #[test]
 fn a_script_cannot_load_the_games_of_its_own_run_as_a_dataset() {
     let experiment = Experiment::new(

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use rhai::{Engine, Map, NativeCallContext};
 
-use dc0_core::params::Value;
 use dc0_steps::handles::{Games, Network, Source, Window};
 use dc0_steps::host::{CallParams, OpenParams, WindowParams};
 
@@ -31,7 +30,11 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
     let shared = Arc::clone(session);
     engine.register_fn("load_dataset", move |context: Context<'_>, name: &str| {
-        load_dataset(&context, &shared, name)
+        load_dataset(&context, &shared, name, &Map::new())
+    });
+    let shared = Arc::clone(session);
+    engine.register_fn("load_dataset", move |context: Context<'_>, name: &str, map: Map| {
+        load_dataset(&context, &shared, name, &map)
     });
     engine.register_fn("+", |a: Window, b: Window| a.with(&b));
     engine.register_fn("+", |a: Window, b: Games| a.with(&b.into()));
@@ -59,9 +62,13 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
     Ok(session.set_run(info))
 }
 
-/// The games of another folder. Those of the script's own run would be more each time the script goes on.
-fn load_dataset(context: &Context<'_>, session: &Session, name: &str) -> Answer<Window> {
+/// A window of the games of another folder; without a number of iterations it has all. Those of the script's own run would be more each time the script goes on.
+fn load_dataset(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<Window> {
     let call = Call::new("load_dataset", context);
+    let CallParams { mut params, given } = call_params::<WindowParams>(&call, map, Sampling(0))?;
+    if given.member("iterations").is_none() {
+        params.iterations = u32::MAX;
+    }
     let games = call.run(session.host.dataset(name))?;
     let is_own = |source: &Source| session.is_own_folder(Path::new(&*source.games.0.run));
     if games.0.iter().any(is_own) {
@@ -69,7 +76,7 @@ fn load_dataset(context: &Context<'_>, session: &Session, name: &str) -> Answer<
             call.misuse(format!("\"{name}\" is this script's own run; its games are `run.window(#{{…}})`"))
         );
     }
-    Ok(games)
+    params.of(games.games()).map_err(|problem| call.misuse(problem))
 }
 
 fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
@@ -79,11 +86,7 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     if progress.iterations.is_empty() {
         return Err(call.misuse("there are no games yet; call self_play before"));
     }
-    let figure = |games: &Games, name| games.0.summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let latest_first = progress.iterations.iter().rev();
-    let reach = params.reach(latest_first.map(|games| (figure(games, "games"), figure(games, "positions"))));
-    let first = progress.iterations.len() - reach;
-    Ok(progress.iterations[first..].iter().cloned().collect())
+    params.of(progress.iterations.iter()).map_err(|problem| call.misuse(problem))
 }
 
 /// The same games, taken `weight` times as often by a training.

@@ -75,9 +75,10 @@ const BEFORE_STEPS: &[Usage] = &[
     ),
     usage(
         "load_dataset",
-        "load_dataset(name)",
+        "load_dataset(name) or load_dataset(name, #{…})",
         "a window",
-        "The games of a dataset, or of another run, by its folder or its name: for `run.train`, alone or added to a window of the run.",
+        "The games of a dataset, or of another run, by its folder or its name: for `run.train`, alone or added to a window of the run. \
+            With the parameters of `window` only some of them, though without `iterations` all that fit.",
         "fn on_games_of_others(run, net) { run.train(net, load_dataset(\"lichess\") + run.window(), #{ updates: 100 }) }",
     ),
     usage(

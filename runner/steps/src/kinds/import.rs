@@ -54,7 +54,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 
 impl ImportFormat for PgnParams {
     const KIND: &'static str = "import_pgn";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
@@ -166,8 +166,16 @@ impl<F: ImportFormat> Step for Import<F> {
 
     fn result(&self, _: &F, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, step, files, summary } = output;
-        let fields =
-            GamesFields { run, is_loaded: false, iteration: number, network: None, step, files, summary };
+        let fields = GamesFields {
+            run,
+            is_loaded: false,
+            iteration: number,
+            network: None,
+            is_copy: false,
+            step,
+            files,
+            summary,
+        };
         Ok(StepResult::Games(Games(Arc::new(fields))))
     }
 

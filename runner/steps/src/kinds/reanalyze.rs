@@ -123,7 +123,16 @@ impl Step for Reanalysis {
     fn result(&self, _: &ReanalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, step, files, summary } = output;
         let network = Some(self.network.0.number);
-        let fields = GamesFields { run, is_loaded: false, iteration: number, network, step, files, summary };
+        let fields = GamesFields {
+            run,
+            is_loaded: false,
+            iteration: number,
+            network,
+            is_copy: true,
+            step,
+            files,
+            summary,
+        };
         Ok(StepResult::Games(Games(Arc::new(fields))))
     }
 

@@ -69,7 +69,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static str = "self_play";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
     const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[
         Usage {
@@ -178,7 +178,16 @@ impl Step for SelfPlay {
     fn result(&self, _: &SelfPlayParams, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, step, files, summary } = output;
         let network = Some(self.network.0.number);
-        let fields = GamesFields { run, is_loaded: false, iteration: number, network, step, files, summary };
+        let fields = GamesFields {
+            run,
+            is_loaded: false,
+            iteration: number,
+            network,
+            is_copy: false,
+            step,
+            files,
+            summary,
+        };
         Ok(StepResult::Games(Games(Arc::new(fields))))
     }
 
