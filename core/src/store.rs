@@ -25,6 +25,7 @@ pub use file::{
 };
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
+pub(crate) use game::{OPENING_PLIES_TAG, REASON_TAG};
 pub use records::{
     AnswerRow, HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
 };

@@ -5,6 +5,12 @@ use crate::board::{
     Ending, Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, numbered_moves,
 };
 
+/// The PGN tag of the reason for a game's end, a name as in the table `games`.
+pub(crate) const REASON_TAG: &str = "DC0Reason";
+
+/// The PGN tag of the plies at the start that no player or search chose.
+pub(crate) const OPENING_PLIES_TAG: &str = "DC0OpeningPlies";
+
 /// A game read from a table and replayed from its start.
 #[derive(Debug, Clone)]
 pub struct StoredGame {
@@ -150,11 +156,11 @@ impl StoredGame {
         let mut pgn = PgnWriter::new(&roster, self.game.start());
         pgn.tag("PlyCount", &self.game.ply().to_string());
         pgn.tag("Termination", self.reason.termination());
-        pgn.tag("DC0Reason", self.reason.name());
+        pgn.tag(REASON_TAG, self.reason.name());
         if !self.detail.is_empty() {
             pgn.tag("DC0Detail", &self.detail);
         }
-        pgn.tag("DC0OpeningPlies", &self.opening_plies.to_string());
+        pgn.tag(OPENING_PLIES_TAG, &self.opening_plies.to_string());
         for (name, value) in self.header.as_ref().map(tags).unwrap_or_default() {
             if !value.is_empty() {
                 pgn.tag(name, &value);
@@ -198,6 +204,9 @@ impl Found {
 /// The tags of an imported game; those that are not known are empty.
 fn tags(header: &HeaderRow) -> [(&'static str, String); 10] {
     let elo = |elo: u16| if elo == 0 { String::new() } else { elo.to_string() };
+    // dc0's own word for the end has a tag of its own.
+    let termination =
+        if Ending::from_name(&header.termination).is_some() { "" } else { header.termination.as_str() };
     [
         ("Event", header.event.clone()),
         ("Site", header.site.clone()),
@@ -207,7 +216,7 @@ fn tags(header: &HeaderRow) -> [(&'static str, String); 10] {
         ("BlackElo", elo(header.black_elo)),
         ("ECO", header.eco.clone()),
         ("TimeControl", header.time_control.clone()),
-        ("Termination", header.termination.clone()),
+        ("Termination", termination.to_owned()),
         ("DC0Source", format!("{}, game {}", header.source, header.number)),
     ]
 }

@@ -131,7 +131,8 @@ pub struct HeaderRow {
     pub black_elo: u16,
     /// The tag `TimeControl`.
     pub time_control: String,
-    /// The tag `Termination`; in training data of lc0 `max game length` or `adjudication` if lc0 ended the game.
+    /// The tag `Termination`; in games that dc0 wrote its tag `DC0Reason`, a name as in `reason` of `games`; in training data of lc0
+    /// `max game length` or `adjudication` if lc0 ended the game.
     pub termination: String,
     /// The code of the opening by the tag `ECO`.
     pub eco: String,

@@ -3,7 +3,7 @@
 use super::params::PgnParams;
 use super::parse::ending;
 use super::value::value_of;
-use crate::board::Side;
+use crate::board::{Ending, Side};
 use crate::import::format::{opening_fault, reason_fault, result_fault};
 use crate::store::legality::{positions_fault, replayed};
 use crate::store::{GameRow, HeaderRow, PositionRow};
@@ -21,10 +21,16 @@ pub(super) fn fault(
     };
     result_fault(row, header, &game)
         .or_else(|| reason_fault(row, ending(&game, row.result, &header.termination)))
-        .or_else(|| opening_fault(row, params.skip_plies))
+        .or_else(|| opening_fault(row, untrained_plies(row, header, params)))
         .or_else(|| length_fault(row, header))
         .or_else(|| positions_fault(&game, row, positions))
         .or_else(|| positions.iter().find_map(|position| target_fault(row, header, position, params)))
+}
+
+/// Plies at the start that are not trained on. A game that dc0 wrote says itself how many no search chose.
+fn untrained_plies(row: &GameRow, header: &HeaderRow, params: &PgnParams) -> u32 {
+    let is_of_dc0 = Ending::from_name(&header.termination).is_some();
+    if is_of_dc0 { params.skip_plies.max(row.opening_plies.into()) } else { params.skip_plies }
 }
 
 fn length_fault(row: &GameRow, header: &HeaderRow) -> Option<String> {

@@ -2,10 +2,12 @@
 
 use super::params::{PgnParams, elo, fault_of};
 use super::value::value_of;
-use crate::board::{Adjudication, Ending, Game, GameResult, PgnEnd, PgnFaultKind, PgnReader, PgnRecord};
+use crate::board::{
+    Adjudication, Ending, Game, GameResult, PgnEnd, PgnFaultKind, PgnReader, PgnRecord, PgnTags, Reason,
+};
 use crate::import::format::{Chunk, Imported, NotTaken, Parsed, RULES, line_number};
 use crate::store::legality::other_end;
-use crate::store::{GameRow, HeaderRow, PositionRow, Reject};
+use crate::store::{GameRow, HeaderRow, OPENING_PLIES_TAG, PositionRow, REASON_TAG, Reject};
 
 /// The games of a chunk in order. Games are numbered from 0 here; the numbers within the file count from 1 within the chunk.
 pub(super) fn parse(chunk: &Chunk, source: &str, params: &PgnParams) -> Vec<Parsed> {
@@ -58,7 +60,7 @@ fn taken(record: &PgnRecord, params: &PgnParams) -> Result<GameResult, NotTaken>
 
 fn imported(record: &PgnRecord, result: GameResult, params: &PgnParams) -> Imported {
     let game = &record.game;
-    let opening_plies = game.ply().min(params.skip_plies as usize);
+    let opening_plies = game.ply().min(untrained_plies(&record.tags, params));
     let positions = game.positions().zip(game.moves()).enumerate().skip(opening_plies);
     let positions = positions.map(|(ply, (position, played))| {
         let eval = ply.checked_sub(1).and_then(|before| record.notes[before].eval);
@@ -95,9 +97,26 @@ fn imported(record: &PgnRecord, result: GameResult, params: &PgnParams) -> Impor
             moves: game.moves().iter().map(|played| played.packed()).collect(),
             opening_plies: opening_plies as u16,
             result,
-            reason: ending(game, result, record.tags.get("Termination")),
+            reason: ending(game, result, termination(&record.tags)),
         },
     }
+}
+
+/// Plies at the start that are not trained on: those of the parameters, or of a game that dc0 wrote, in which no search chose them.
+fn untrained_plies(tags: &PgnTags, params: &PgnParams) -> usize {
+    let chosen_by_none = || tags.get(OPENING_PLIES_TAG).parse().unwrap_or(0);
+    let own = if of_dc0(tags).is_some() { chosen_by_none() } else { 0 };
+    own.max(params.skip_plies as usize)
+}
+
+/// What ended a game that dc0 wrote, by its tag.
+fn of_dc0(tags: &PgnTags) -> Option<&str> {
+    Some(tags.get(REASON_TAG)).filter(|name| Ending::from_name(name).is_some())
+}
+
+/// What the tags say of the end: dc0's own word for it, or the tag `Termination`.
+fn termination(tags: &PgnTags) -> &str {
+    of_dc0(tags).unwrap_or_else(|| tags.get("Termination"))
 }
 
 fn header(record: &PgnRecord, result: GameResult) -> HeaderRow {
@@ -115,19 +134,29 @@ fn header(record: &PgnRecord, result: GameResult) -> HeaderRow {
         white_elo: elo(record.tags.get("WhiteElo")).unwrap_or(0) as u16,
         black_elo: elo(record.tags.get("BlackElo")).unwrap_or(0) as u16,
         time_control: text("TimeControl"),
-        termination: text("Termination"),
+        termination: termination(&record.tags).to_owned(),
         eco: text("ECO"),
         result: result.symbol().to_owned(),
         ..HeaderRow::default()
     }
 }
 
-/// What ended a game: the rules of chess where they fit the result, else what the tag `Termination` says.
+/// What ended a game: the rules of chess where they fit the result, else dc0's word for it or what the tag `Termination` says.
 pub(super) fn ending(game: &Game, result: GameResult, termination: &str) -> Ending {
     if let Some(outcome) = game.outcome(&RULES).filter(|outcome| outcome.result() == result) {
         return outcome.reason.into();
     }
-    if result == GameResult::Draw {
+    let is_draw = result == GameResult::Draw;
+    let can_end_it = |ending: &Ending| match ending {
+        Ending::Rules(reason) => is_draw && *reason == Reason::PlyCap,
+        Ending::Adjudicated(Adjudication::AgreedDraw) => is_draw,
+        Ending::Adjudicated(Adjudication::Resignation) | Ending::Forfeit(_) => !is_draw,
+        Ending::Adjudicated(_) => true,
+    };
+    if let Some(ending) = Ending::from_name(termination).filter(can_end_it) {
+        return ending;
+    }
+    if is_draw {
         return Ending::Adjudicated(Adjudication::AgreedDraw);
     }
     fault_of(termination).map_or(Ending::Adjudicated(Adjudication::Resignation), Ending::Forfeit)

@@ -13,7 +13,7 @@ use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
 use crate::import::{ImportJob, ImportShard, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
-use crate::store::{HeaderRow, Reject, StoredGame};
+use crate::store::{GameRow, HeaderRow, Reject, StoredGame};
 
 fn parsed(text: &[u8], params: &PgnParams) -> Vec<Parsed> {
     let start = Point::default();
@@ -49,6 +49,51 @@ const GAME: &str = "[Event \"Rated blitz\"]
 (1... d5 { [%eval 9.0] } 2. Nh3 (2. a3 *) ; a line ) with a bracket
 e5) 2. g4?? $4 { [%eval #-1] } Qh4# 0-1
 ";
+
+/// A game as dc0 exports it, which it cut off after three random plies and two searched ones.
+const CUT_OFF: &str = "[Event \"a run\"]
+[Result \"1/2-1/2\"]
+[Termination \"adjudication\"]
+[DC0Reason \"ply_cap\"]
+[DC0OpeningPlies \"3\"]
+
+1. a3 h6 2. h3 e5 {q=+0.41 net=+0.10} 3. e4 {q=+0.00 net=-0.10} 1/2-1/2
+";
+
+#[test]
+fn games_of_dc0_keep_their_ends_and_what_no_search_chose() {
+    let params = PgnParams::default();
+    let import = |text: &str, params: &PgnParams| {
+        let mut games = parsed(text.as_bytes(), params);
+        let Some(Parsed::Taken(imported)) = games.pop() else { panic!("{games:?}") };
+        let Imported { game, header, positions } = *imported;
+        assert_eq!(params.fault(&game, &header, &positions), None);
+        (game, header, positions)
+    };
+    let (game, header, positions) = import(CUT_OFF, &params);
+    assert_eq!((game.reason, game.opening_plies), (Reason::PlyCap.into(), 3));
+    assert_eq!(positions.iter().map(|row| row.ply).collect::<Vec<_>>(), [3, 4]);
+    let wrong = GameRow { reason: Ending::Adjudicated(Adjudication::AgreedDraw), ..game.clone() };
+    assert!(params.fault(&wrong, &header, &positions).is_some_and(|fault| fault.contains("`reason`")));
+    // And once more from its own export.
+    let again = StoredGame::of_import(&game, header, &positions).expect("is legal").pgn("again");
+    let tags = "[Termination \"adjudication\"]\n[DC0Reason \"ply_cap\"]\n[DC0OpeningPlies \"3\"]\n";
+    assert!(again.contains(tags), "{again}");
+    assert_eq!(import(&again, &params).0, game);
+    let skipping = PgnParams { skip_plies: 4, ..PgnParams::default() };
+    assert_eq!(import(CUT_OFF, &skipping).2.len(), 1);
+    let by_tables = CUT_OFF.replace("ply_cap", "tablebase").replace("1/2-1/2", "0-1");
+    assert_eq!(import(&by_tables, &params).0.reason, Ending::Adjudicated(Adjudication::Tablebase));
+    // What cannot be is not believed: a mate that is none, a cap that somebody wins, a word of nobody's.
+    for (name, result, expected) in [
+        ("checkmate", "0-1", Adjudication::Resignation),
+        ("ply_cap", "0-1", Adjudication::Resignation),
+        ("boredom", "1/2-1/2", Adjudication::AgreedDraw),
+    ] {
+        let text = CUT_OFF.replace("ply_cap", name).replace("1/2-1/2", result);
+        assert_eq!(import(&text, &params).0.reason, Ending::Adjudicated(expected), "{name}");
+    }
+}
 
 #[test]
 fn a_game_becomes_rows_with_everything_that_is_known_of_it() {
