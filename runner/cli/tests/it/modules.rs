@@ -217,7 +217,7 @@ fn every_preset_is_accepted_by_its_step() {
     let signatures = text.lines().filter_map(|line| line.strip_prefix("fn ")?.strip_suffix(" {"));
     let mut planned = 0;
     for signature in signatures {
-        let call = signature.replace("simulations", "24").replace("updates", "7000");
+        let call = signature.replace("simulations", "24").replace("updates", "7000").replace("seen", "0");
         let step = if call.contains("training") {
             format!("run.train(net, run.window(), presets::{call});")
         } else if call.contains("self_play") {
@@ -236,7 +236,7 @@ fn every_preset_is_accepted_by_its_step() {
         assert_eq!(ran.error(), None, "{call}");
         planned += 1;
     }
-    assert!(planned >= 8, "{planned} presets");
+    assert!(planned >= 9, "{planned} presets");
 }
 
 #[test]
@@ -245,6 +245,22 @@ fn the_alphazero_learning_rate_drops_tenfold_three_times() {
         "import \"lib/presets\" as presets; print(presets::alphazero_training(700).learning_rate);
         print(presets::alphazero_training(2).learning_rate);",
         &["[[0, 0.2], [100, 0.02], [300, 0.002], [500, 0.0002]]", "[[0, 0.002], [1, 0.0002]]"],
+    );
+}
+
+#[test]
+fn the_katago_learning_rate_warms_up_once_in_a_run() {
+    check(
+        "import \"lib/presets\" as presets;
+        let rates = presets::katago_training(700, 0).learning_rate;
+        print([rates.len, rates[0], rates[1][0], rates[8]]);
+        print(presets::katago_training(700, 1_700_000).learning_rate);
+        print(presets::katago_training(700, 2_000_000).learning_rate);",
+        &[
+            "[9, [0, 0.000384], 976, [7812, 0.00768]]",
+            "[[0, 0.00384], [195, 0.0054857142857142865], [1171, 0.00768]]",
+            "[[0, 0.00768]]",
+        ],
     );
 }
 
