@@ -19,7 +19,7 @@ import yaml
 
 RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 TAGS = {"event": "Event", "site": "Site", "round": "Round", "white": "White", "black": "Black", "eco": "ECO",
-        "time_control": "TimeControl", "termination": "Termination", "result_tag": "Result"}
+        "time_control": "TimeControl", "result_tag": "Result"}
 
 
 def packed(move):
@@ -41,6 +41,11 @@ def is_sound(game):
     outcome = game.end().board().outcome()
     is_final = outcome is not None and outcome.termination in {chess.Termination.CHECKMATE, chess.Termination.STALEMATE}
     return not is_final or outcome.result() == game.headers["Result"]
+
+
+def termination(headers):
+    """What a game's tags say of its end: dc0's own tag goes before the standard's."""
+    return headers.get("DC0Reason") or headers.get("Termination")
 
 
 def known(value):
@@ -74,9 +79,10 @@ def differences(game, row, positions):
         yield f"result {row['result']}"
     if row["start_fen"] != game.board().fen(en_passant="legal"):
         yield f"start {row['start_fen']}"
-    for column, tag in TAGS.items():
-        if row[column] != known(game.headers.get(tag)):
-            yield f"{column} {row[column]!r}, not {game.headers.get(tag)!r}"
+    tags = {column: game.headers.get(tag) for column, tag in TAGS.items()} | {"termination": termination(game.headers)}
+    for column, text in tags.items():
+        if row[column] != known(text):
+            yield f"{column} {row[column]!r}, not {text!r}"
     for column, tag in {"white_elo": "WhiteElo", "black_elo": "BlackElo"}.items():
         text = game.headers.get(tag, "")
         if row[column] != (int(text) if text.isdigit() else 0):
@@ -88,9 +94,15 @@ def differences(game, row, positions):
         if not same(row[column] or [math.nan] * len(nodes), expected):
             yield f"{column} {row[column]}, not {expected}"
     board = game.board()
-    if len(positions) != len(nodes):
-        yield f"{len(positions)} positions of {len(nodes)} plies"
-    for ply, (position, node) in enumerate(zip(positions, nodes)):
+    opening_plies = int(game.headers.get("DC0OpeningPlies", "0"))
+    if row["opening_plies"] != opening_plies:
+        yield f"{row['opening_plies']} plies of the opening, not {opening_plies}"
+    for node in nodes[:opening_plies]:
+        board.push(node.move)
+    trained = nodes[opening_plies:]
+    if len(positions) != len(trained):
+        yield f"{len(positions)} positions of {len(trained)} plies"
+    for ply, (position, node) in enumerate(zip(positions, trained), opening_plies):
         side = 1 if board.turn == chess.WHITE else -1
         found = [position[name] for name in ("ply", "fen", "played", "legal", "moves", "target", "result")]
         move = packed(node.move)
