@@ -205,6 +205,9 @@ params! {
         /// Policy surprise weighting: the share of a game's training weight that its positions get by how much the search changed the
         /// policy, KL(target ‖ prior); the rest they share equally. KataGo uses 0.5 (`KataGoMethods.md`).
         surprise_weight: f64 = 0.0, in 0.0..=1.0;
+        /// How often positions are trained on by the number of pieces on the board: eight numbers, for 1 to 4 pieces, 5 to 8, and so on
+        /// to 29 to 32, as Stockfish's nets divide games into phases; `[]` for all alike.
+        phase_weights: Vec<f64> = Vec::new(), in 0.0..=100.0;
         /// The most positions of one game that are trained on, drawn afresh in each training; `()` for all. A game's positions are much
         /// alike and share one result: `AlphaGo` took one of each game, lest the value memorise games (Silver et al. 2016, "Mastering
         /// the game of Go with deep neural networks and tree search", Methods).
@@ -262,6 +265,9 @@ params! {
         is_unused.then(|| ("search_value_horizon", message.to_owned())).into_iter().collect()
     };
 }
+
+/// The phases of a game, by the number of pieces on the board.
+pub(super) const PHASES: usize = 8;
 
 impl TrainParams {
     /// Opens the tablebases that correct results, if any are set.
@@ -323,6 +329,14 @@ fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
         let message = "has no effect with positions \"quiet\", which trains every head on quiet positions only; leave it out, or choose \
             other positions";
         problems.push(("quiet_values", message.to_owned()));
+    }
+    let phases = &params.phase_weights;
+    if !phases.is_empty() && phases.len() != PHASES {
+        let message =
+            format!("expected none or {PHASES} numbers, for each four pieces one, got {}", phases.len());
+        problems.push(("phase_weights", message));
+    } else if !phases.is_empty() && phases.iter().all(|weight| *weight == 0.0) {
+        problems.push(("phase_weights", "nothing would be trained: all are 0".to_owned()));
     }
     if params.learning_rate.max() == 0.0 {
         problems.push(("learning_rate", "nothing would be trained: it is 0 for every update".to_owned()));

@@ -5,6 +5,7 @@ use crate::board::{Ending, Reason};
 use crate::network::Wdl;
 use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
+use crate::trainer::params::PHASES;
 use crate::trainer::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
 
 /// How far |q| + d may exceed 1 by rounding.
@@ -17,6 +18,7 @@ pub(super) struct Targets {
     pub(super) deduplicate: bool,
     positions_per_game: Option<u32>,
     surprise_weight: f64,
+    phase_weights: [f64; PHASES],
     pub(super) material_plies: u32,
     policy_target: PolicyTarget,
     policy_temperature: f64,
@@ -36,6 +38,7 @@ impl Targets {
             deduplicate: params.deduplicate,
             positions_per_game: params.positions_per_game,
             surprise_weight: params.surprise_weight,
+            phase_weights: params.phase_weights.as_slice().try_into().unwrap_or([1.0; PHASES]),
             material_plies: params.material_plies,
             policy_target: params.policy_target,
             policy_temperature: params.policy_temperature,
@@ -233,7 +236,7 @@ impl Chance<'_> {
 ///
 /// On average it is `weight`, that of the game, times `(1 − w) + w · surprise / mean surprise of the game`, with `w` the parameter
 /// `surprise_weight`, rounded to a whole number by chance. After KataGo's policy surprise weighting (`KataGoMethods.md`), where the
-/// surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a policy target, and games without
+/// surprise is KL(target ‖ prior) and a half of the weight is given by it. `phase_weights` multiply that. Positions without a policy target, and games without
 /// any surprise, have the game's weight alone. Positions that are not `trained` on or beyond `positions_per_game` have none.
 pub(super) fn copies(
     chance: Chance<'_>,
@@ -254,11 +257,19 @@ pub(super) fn copies(
         } else {
             1.0
         };
-        let expected = if *is_chosen { weight * relative } else { 0.0 };
+        let of_phase = || targets.phase_weights[phase(row)];
+        let expected = if *is_chosen { weight * relative * of_phase() } else { 0.0 };
         let is_rounded_up = expected.fract() > 0.0 && chance.number("dc0 copies 2", row) < expected.fract();
         expected as u32 + u32::from(is_rounded_up)
     };
     positions.iter().zip(&chosen).map(copies_of).collect()
+}
+
+/// The phase of a position, from the one with the fewest pieces.
+fn phase(row: &PositionRow) -> usize {
+    let board = row.fen.split(' ').next().unwrap_or_default();
+    let pieces = board.bytes().filter(u8::is_ascii_alphabetic).count();
+    (pieces.saturating_sub(1) / 4).min(PHASES - 1)
 }
 
 /// Which of the positions of a game that could be trained on are.

@@ -197,6 +197,24 @@ fn games_with_a_weight_are_trained_on_as_often_as_it_says() {
 }
 
 #[test]
+fn positions_are_trained_on_by_their_pieces() {
+    let (games, positions) = random_games(20, 120);
+    let weights = vec![2.0, 2.0, 2.0, 0.0, 0.5, 1.0, 1.0, 3.0];
+    let params = TrainParams { phase_weights: weights.clone(), ..all_trained() };
+    let copies = copies(&games, &positions, 1.0, &params);
+    let mut means = vec![Vec::new(); 8];
+    for (copies, row) in copies.iter().zip(&positions) {
+        let board = Position::from_fen(&row.fen).expect("a stored position");
+        means[(board.piece_count() as usize - 1) / 4].push(*copies as f64);
+    }
+    for (phase, copies) in means.iter().enumerate().filter(|(_, copies)| copies.len() > 50) {
+        let mean = copies.iter().sum::<f64>() / copies.len() as f64;
+        assert!((mean - weights[phase]).abs() < 0.15, "phase {phase}: {mean}");
+    }
+    assert!(means[7].len() > 50 && means[4].len() > 50 && means[3].len() > 50, "random games lose pieces");
+}
+
+#[test]
 fn of_each_game_only_so_many_positions_are_trained_on() {
     let (games, mut positions) = random_games(60, 40);
     positions.iter_mut().step_by(2).for_each(|row| row.full = false);
