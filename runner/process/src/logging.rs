@@ -13,21 +13,27 @@ use log::{LevelFilter, Record};
 use crate::clock;
 use crate::console::Console;
 
-/// The log file of the open run; earlier messages go to the terminal only.
+/// The log files of the open runs; earlier messages go to the terminal only.
 #[derive(Debug, Clone, Default)]
-pub struct LogFile(Arc<Mutex<Option<File>>>);
+pub struct LogFile(Arc<Mutex<Vec<File>>>);
 
 impl LogFile {
-    /// Appends messages to a file from now on.
+    /// Appends messages to this file alone from now on.
     pub fn attach(&self, path: &Path) -> io::Result<()> {
         let file = regular::append(path)?;
-        *self.0.lock().ignore_poison() = Some(file);
+        *self.0.lock().ignore_poison() = vec![file];
+        Ok(())
+    }
+
+    /// Appends messages to this file too from now on.
+    pub fn attach_also(&self, path: &Path) -> io::Result<()> {
+        let file = regular::append(path)?;
+        self.0.lock().ignore_poison().push(file);
         Ok(())
     }
 
     fn write(&self, record: &Record<'_>) {
-        let mut file = self.0.lock().ignore_poison();
-        if let Some(file) = file.as_mut() {
+        for file in self.0.lock().ignore_poison().iter_mut() {
             let (level, target) = (record.level(), record.target());
             // A log that cannot be written, perhaps because the disk is full, must not stop the work.
             let _ = writeln!(file, "{} {level:5} {target}: {}", clock::timestamp(), record.args());

@@ -8,6 +8,7 @@ mod league;
 mod networks;
 mod no_run;
 mod output;
+mod own_runs;
 mod ownership;
 mod pending;
 mod players;

@@ -95,10 +95,11 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     let host = runner(args, process, script_record(path, &text), &declaration)?.with_imports(sources, path);
     let (host, text) = (Arc::new(host), text.as_str());
     let script_run = ScriptRun { path, folder: None, text, host: Arc::<Runner>::clone(&host), declaration };
-    let table = script_run.run(surroundings(process, sources, args))?;
+    let tables = script_run.run(surroundings(process, sources, args))?;
     host.check_part().map_err(|error| Failure::from(&error))?;
-    if let Some(table) = table {
-        process.console.result(&table.to_string());
+    for (run, table) in tables {
+        let title = run.map(|name| format!("{name}\n")).unwrap_or_default();
+        process.console.result(&format!("{title}{table}"));
     }
     Ok(())
 }

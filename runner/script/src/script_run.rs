@@ -33,8 +33,8 @@ pub struct ScriptRun<'a> {
 }
 
 impl ScriptRun<'_> {
-    /// Runs the script to its end. Returns the table of iterations, if there is one that was not shown.
-    pub fn run(self, surroundings: EngineHooks) -> Result<Option<Table>, Failure> {
+    /// Runs the script to its end. Returns the tables of iterations that were not shown, with the names of their runs if there are several.
+    pub fn run(self, surroundings: EngineHooks) -> Result<Vec<(Option<String>, Table)>, Failure> {
         let Self { path, folder, text, host, declaration } = self;
         let sources = Arc::clone(&surroundings.sources);
         let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
@@ -51,8 +51,8 @@ impl ScriptRun<'_> {
             let message = format!("{unused}, but the script never calls params(#{{…}})");
             return Err(Failure::new(Exit::BadInput, message));
         }
-        session.check_folder()?;
-        Ok(session.unshown_table())
+        session.check_folders()?;
+        Ok(session.unshown_tables())
     }
 }
 

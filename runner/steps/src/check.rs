@@ -40,7 +40,7 @@ use crate::summary::Summary;
 use crate::table::Table;
 use crate::trace::{Recorder, Trace};
 pub use alternatives::{Alternative, PlannedEnd};
-use plan::{Plan, Step};
+use plan::{Plan, Step, StepOf};
 use planned_run::{PlannedRun, PlannedStep};
 
 /// Most steps of a plan, repeated ones included; more than any script that ends.
@@ -180,15 +180,15 @@ impl Planner {
         estimate: Estimate,
     ) -> Result<(), HostError> {
         let Estimate { work, pace } = estimate;
-        let (description, trial, pace) = match &self.trial {
+        let (description, of, pace) = match &self.trial {
             Some(trial) => {
-                let id = Some((trial.sweep.clone(), trial.trial));
-                (format!("sweep {}: {kind}", trial.sweep), id, trial.slowed(&work, pace))
+                let of = StepOf::Trial { sweep: trial.sweep.clone(), trial: trial.trial };
+                (format!("sweep {}: {kind}", trial.sweep), of, trial.slowed(&work, pace))
             }
-            None => (description, None, pace),
+            None => (description, StepOf::Run(planned.run.to_string()), pace),
         };
         let is_done = planned.manifest.is_some();
-        let step = Step { kind, description, trial, work, pace, is_done, begun: planned.begun };
+        let step = Step { kind, description, of, work, pace, is_done, begun: planned.begun };
         let mut plan = self.state();
         self.run().seconds += plan.assumed_seconds(&step);
         let steps = plan.add(&planned.identity, step, &call.params(), call.given());
@@ -291,7 +291,12 @@ impl Planner {
         let folder = Folder::of_run(&self.options.parent, name)?;
         let mut finished = self.trial.as_ref().map(|trial| (*trial.finished).clone()).unwrap_or_default();
         for name in from {
-            view::collect(&Folder::of_existing(&self.options.parent, name)?, &mut finished)?;
+            match Folder::of_existing(&self.options.parent, name) {
+                Ok(run) => view::collect(&run, &mut finished)?,
+                // A run that the script opens itself.
+                Err(_) if self.state().has_run(name) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         view::collect(&folder, &mut finished)?;
         view::collect_superseded(&folder, &mut finished)?;
@@ -300,6 +305,13 @@ impl Planner {
 }
 
 impl Host for Planner {
+    fn another(&self) -> Result<Arc<dyn Host>, HostError> {
+        let Self { options, declaration, script, assumption, most_steps, plan, recorder, .. } = self;
+        let planner = Self::new(script, options.clone(), Arc::clone(declaration), *assumption);
+        let (plan, recorder) = (Arc::clone(plan), recorder.clone());
+        Ok(Arc::new(Self { most_steps: *most_steps, plan, recorder, ..planner }))
+    }
+
     fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.options.parent, name)?;
         if let Some(found) = Record::read(&folder)? {
@@ -316,7 +328,7 @@ impl Host for Planner {
         };
         *self.run() = PlannedRun::new(folder, &info.folder, info.seed, finished);
         if self.trial.is_none() {
-            self.state().open(&info);
+            self.state().open(&info, &call_params.params.from);
         }
         Ok(info)
     }

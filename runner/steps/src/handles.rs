@@ -11,7 +11,7 @@ use dc0_core::network::NetworkSpec;
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{FileEntry, MatchGameRow, ShardFiles, StoreError, read_entry};
 use dc0_opponents::Opponent;
-use dc0_runs::Generation;
+use dc0_runs::{Folder, Generation};
 
 use crate::summary::Summary;
 
@@ -39,6 +39,11 @@ pub struct NetworkFields {
 }
 
 impl Network {
+    /// The folder of the run that made it.
+    pub(crate) fn folder(&self) -> Folder {
+        Folder::at(Path::new(&*self.0.run))
+    }
+
     /// The number as in file names.
     pub fn name(&self) -> String {
         format!("{:04}", self.0.number)
@@ -60,7 +65,7 @@ pub struct Games(pub Arc<GamesFields>);
 pub struct GamesFields {
     /// The folder of the run that made them.
     pub run: Arc<str>,
-    /// Whether that is another folder than the script's run: a dataset or another run.
+    /// Whether they were read as those of a dataset or a run, and belong to no run of the script.
     pub is_loaded: bool,
     /// The number of the iteration, from 0.
     pub iteration: u32,
@@ -79,7 +84,8 @@ pub struct GamesFields {
 impl Games {
     /// The folder of the run or dataset that stores them; `own` is that of the run that reads them.
     pub(crate) fn root<'a>(&'a self, own: &'a Path) -> &'a Path {
-        if self.0.is_loaded { Path::new(&*self.0.run) } else { own }
+        // The text of a path that is not Unicode names no folder, but the run's own is known.
+        if *own.display().to_string() == *self.0.run { own } else { Path::new(&*self.0.run) }
     }
 }
 

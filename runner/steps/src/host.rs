@@ -359,6 +359,9 @@ pub enum PastEvent {
 
 /// The host of a script: does what the script calls, or plans it.
 pub trait Host: Send + Sync {
+    /// A host for one more run of the script, which shares nothing with this one but the options.
+    fn another(&self) -> Result<Arc<dyn Host>, HostError>;
+
     /// Opens the run; called once, before everything else.
     fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError>;
 
@@ -505,6 +508,12 @@ pub enum HostError {
         /// Its folder.
         folder: PathBuf,
     },
+    /// A run is redone whose script opens several.
+    #[error(
+        "the script opens several runs, and only scripts of one run can be repeated; run it again into another folder with \
+         `dc0-run SCRIPT --out DIR`, and compare the runs with `dc0-run diff`"
+    )]
+    SeveralRuns,
     /// A value of a closed run was used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
@@ -533,6 +542,7 @@ impl Fault for HostError {
             | Self::NoDataset { .. }
             | Self::NoGames { .. }
             | Self::NothingBegun
+            | Self::SeveralRuns
             | Self::Closed => Exit::BadInput,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dc0_runs::sweep::devices::DeviceLease;
 use dc0_runs::{Finished, ForkSource, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
@@ -22,7 +23,7 @@ pub(super) struct Open {
     pub(super) context: StepContext,
     pub(super) generations: Generations,
     /// The prefix of each printed line.
-    pub(super) label: String,
+    pub(super) label: Label,
     /// Seconds of all steps so far.
     pub(super) seconds: f64,
     /// All steps so far, including those that a fork begins with.
@@ -37,6 +38,24 @@ pub(super) struct Open {
     /// The step that is done beside those that the script calls.
     pub(super) beside: Option<Beside>,
     pub(super) _lease: Option<DeviceLease>,
+}
+
+/// What says to which run a printed line belongs.
+pub(super) enum Label {
+    /// The prefix of a trial's lines.
+    Trial(String),
+    /// A run of the script; its name is the prefix if the script has `opened` several.
+    Run { name: String, opened: Arc<AtomicUsize> },
+}
+
+impl Label {
+    fn prefix(&self) -> String {
+        match self {
+            Self::Trial(prefix) => prefix.clone(),
+            Self::Run { name, opened } if opened.load(Ordering::Relaxed) > 1 => format!("{name}  "),
+            Self::Run { .. } => String::new(),
+        }
+    }
 }
 
 impl Open {
@@ -143,7 +162,7 @@ impl Open {
     }
 
     pub(super) fn print(&self, line: &str) {
-        let line = format!("{}{line}", self.label);
+        let line = format!("{}{line}", self.label.prefix());
         self.context.console.note(&line);
         log::info!("{line}");
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::network::torch::Precision;
 use dc0_core::params::Value;
 
 use super::context::StepContext;
-use super::open::Open;
+use super::open::{Label, Open};
 use crate::executor::Fleet;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::lines;
@@ -74,6 +74,8 @@ pub struct Runner {
     reuse_sources: Arc<ReuseSources>,
     /// The trial that the run belongs to.
     trial: Option<TrialContext>,
+    /// The number of runs that the script has opened, those of trials not among them.
+    opened: Arc<AtomicUsize>,
     pub(super) open: Mutex<Option<Open>>,
     /// Whether the script has called `sweep`.
     pub(super) has_swept: AtomicBool,
@@ -124,6 +126,7 @@ impl Runner {
             log_file,
             reuse_sources,
             trial,
+            opened: Arc::default(),
             open,
             has_swept: AtomicBool::new(false),
         }
@@ -157,8 +160,14 @@ impl Runner {
         reuse_sources: &Arc<ReuseSources>,
         trial: TrialContext,
     ) -> Self {
+        let trial = Some(trial);
+        Self { options, reuse_sources: Arc::clone(reuse_sources), trial, ..self.for_another() }
+    }
+
+    /// The host of one more run of the same script.
+    pub(super) fn for_another(&self) -> Self {
         Self {
-            options,
+            options: self.options.clone(),
             script: self.script.clone(),
             declaration: Arc::clone(&self.declaration),
             console: Arc::clone(&self.console),
@@ -166,8 +175,9 @@ impl Runner {
             imports: self.imports.clone(),
             redo: None,
             log_file: self.log_file.clone(),
-            reuse_sources: Arc::clone(reuse_sources),
-            trial: Some(trial),
+            reuse_sources: Arc::default(),
+            trial: None,
+            opened: Arc::clone(&self.opened),
             open: Mutex::new(None),
             has_swept: AtomicBool::new(false),
         }
@@ -251,6 +261,10 @@ impl Runner {
         if self.trial.is_none() && !self.options.part.is_whole() {
             return Err(RunError::OnlySweeps.into());
         }
+        // The run that is redone has its record already.
+        if self.redo.is_some() && !Folder::of_run(&self.options.parent, name)?.record().exists() {
+            return Err(HostError::SeveralRuns);
+        }
         let (fork, prefix) = fork.unzip();
         let lease = self.devices().map(|devices| devices.lease());
         let device = lease.as_ref().map_or(self.options.device.as_deref(), |lease| Some(lease.names()));
@@ -273,8 +287,10 @@ impl Runner {
         };
         let run = Run::open(&opening)?;
         if self.trial.is_none() {
-            let path = run.folder().log();
-            self.log_file.attach(&path).map_err(RunError::io("open", &path))?;
+            let (path, is_first) = (run.folder().log(), self.opened.fetch_add(1, Ordering::Relaxed) == 0);
+            let log = &self.log_file;
+            let attached = if is_first { log.attach(&path) } else { log.attach_also(&path) };
+            attached.map_err(RunError::io("open", &path))?;
         }
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), run.record().environment.libraries);
         let open = self.open_with(run, device.as_deref(), lease)?;
@@ -320,7 +336,10 @@ impl Runner {
         if let Some(cause) = generations.fault(run.journal()) {
             log::warn!("{cause}; it is written again as the script promotes its nets");
         }
-        let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
+        let label = match &self.trial {
+            Some(trial) => Label::Trial(trial.label.clone()),
+            None => Label::Run { name: run.record().name.clone(), opened: Arc::clone(&self.opened) },
+        };
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
         let (numbers, max_steps) = (Numbers::default(), self.redo.as_ref().map(|redo| redo.steps));

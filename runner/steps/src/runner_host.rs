@@ -37,6 +37,10 @@ impl Observer for InterruptObserver {
 }
 
 impl Host for Runner {
+    fn another(&self) -> Result<Arc<dyn Host>, HostError> {
+        if self.redo.is_some() { Err(HostError::SeveralRuns) } else { Ok(Arc::new(self.for_another())) }
+    }
+
     fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError> {
         let gives_seed = call_params.given.member("seed").is_some();
         self.open_as(name, &call_params.params, gives_seed, None)

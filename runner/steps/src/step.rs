@@ -147,6 +147,9 @@ pub trait Step: Sized + Send + Sync + 'static {
     /// Whether the map may be left out.
     const NEEDS_MAP: bool = true;
 
+    /// Whether it only copies the nets of its arguments, so that they may belong to other runs of the script.
+    const COPIES_NETWORKS: bool = false;
+
     /// The parameters.
     type Params: Params + Send + Sync;
 
@@ -249,6 +252,9 @@ pub trait Kind: Sync {
 
     /// Whether the map may be left out.
     fn needs_map(&self) -> bool;
+
+    /// See [`Step::COPIES_NETWORKS`].
+    fn copies_networks(&self) -> bool;
 
     /// A sentence about its parameters, and a row for each.
     fn parameters(&self) -> (&'static str, Vec<Row>);
@@ -365,6 +371,10 @@ impl<S: Step> Kind for KindOf<S> {
 
     fn needs_map(&self) -> bool {
         S::NEEDS_MAP
+    }
+
+    fn copies_networks(&self) -> bool {
+        S::COPIES_NETWORKS
     }
 
     fn parameters(&self) -> (&'static str, Vec<Row>) {

@@ -25,6 +25,7 @@ mod puzzles;
 mod resume;
 mod script_fuzz;
 mod serve;
+mod several_runs;
 mod sql;
 mod steered;
 #[cfg(unix)]

@@ -32,12 +32,18 @@ fn fork(
     map: &Map,
 ) -> Answer<RunHandle> {
     let call = Call::new("fork", context);
-    session.check_openable(&call)?;
     let iteration = u32::try_from(iteration)
         .map_err(|_| call.misuse(format!("iterations are numbered from 0, got {iteration}")))?;
     let params: CallParams<ForkParams> = call_params(&call, map, Sampling(0))?;
-    let Forked { info, past } = call.run(session.host.fork(from, iteration, params))?;
-    let run = session.set_run(info);
+    let host = session.next_host(&call, &params.params.name)?;
+    if session.has_run(from) {
+        return Err(call.misuse(format!(
+            "the script has opened the run \"{from}\" itself; go on with its nets by `run.load_network(net)`, and with its games by a \
+             window of it"
+        )));
+    }
+    let Forked { info, past } = call.run(host.fork(from, iteration, params))?;
+    let run = session.add_run(host, info);
     for event in past {
         run.0.replay(event);
     }

@@ -33,8 +33,7 @@ fn assert(context: &Context<'_>, session: &Session, holds: bool, message: &str) 
         return Ok(());
     }
     let location = Call::new("assert", context).location();
-    let has_mocks = session.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
-    let note = if session.host.is_planning() && has_mocks {
+    let note = if session.has_planned_steps() {
         " (results are mocked here; if the condition depends on them, it may hold in a real run)"
     } else {
         ""

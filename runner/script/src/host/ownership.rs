@@ -1,22 +1,40 @@
-//! Values belong to the run that made them, because their files lie in its folder. Passing one to another run is an error.
+//! Values belong to the run that made them, because their files lie in its folder.
+//!
+//! Games are read where they are, and `load_network` copies nets, so both take values of every run that the script has opened itself: it
+//! opens them again and calls their steps again when it goes on. Trials of a sweep that have ended are not called again.
 
-use super::session::RunHandle;
-use crate::call::{Answer, Call};
 use dc0_steps::handles::{Analysis, Network, Window};
 use dc0_steps::step::Argument;
 
+use super::session::RunHandle;
+use crate::call::{Answer, Call};
+
 /// A value that belongs to a run.
 pub(super) trait Owned {
-    /// The folder of the run; `None` for values that belong to no run.
-    fn owner(&self) -> Option<&str>;
+    /// The folders of the runs that it belongs to.
+    fn owners(&self) -> Vec<&str>;
+
+    /// Whether its files are read where they are.
+    fn is_read_anywhere(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a net, or plays with one.
+    fn has_net(&self) -> bool {
+        false
+    }
 
     /// What the value is, for messages.
     fn label(&self) -> String;
 }
 
 impl Owned for Network {
-    fn owner(&self) -> Option<&str> {
-        Some(&self.0.run)
+    fn owners(&self) -> Vec<&str> {
+        vec![&self.0.run]
+    }
+
+    fn has_net(&self) -> bool {
+        true
     }
 
     fn label(&self) -> String {
@@ -25,9 +43,13 @@ impl Owned for Network {
 }
 
 impl Owned for Window {
-    /// Games of datasets and of other runs belong to none: they are read where they are.
-    fn owner(&self) -> Option<&str> {
-        self.games().find(|games| !games.0.is_loaded).map(|games| &*games.0.run)
+    /// Games of datasets and of earlier runs belong to none.
+    fn owners(&self) -> Vec<&str> {
+        self.games().filter(|games| !games.0.is_loaded).map(|games| &*games.0.run).collect()
+    }
+
+    fn is_read_anywhere(&self) -> bool {
+        true
     }
 
     fn label(&self) -> String {
@@ -36,8 +58,8 @@ impl Owned for Window {
 }
 
 impl Owned for Analysis {
-    fn owner(&self) -> Option<&str> {
-        Some(&self.0.run)
+    fn owners(&self) -> Vec<&str> {
+        vec![&self.0.run]
     }
 
     fn label(&self) -> String {
@@ -46,14 +68,22 @@ impl Owned for Analysis {
 }
 
 impl Owned for Argument {
-    fn owner(&self) -> Option<&str> {
+    fn owners(&self) -> Vec<&str> {
         match self {
-            Self::Network(network) => network.owner(),
-            Self::Window(window) => window.owner(),
-            Self::Analysis(analysis) => analysis.owner(),
-            Self::Player(player) => player.network().and_then(Owned::owner),
-            Self::Text(_) | Self::Texts(_) => None,
+            Self::Network(network) => network.owners(),
+            Self::Window(window) => window.owners(),
+            Self::Analysis(analysis) => analysis.owners(),
+            Self::Player(player) => player.network().map(Owned::owners).unwrap_or_default(),
+            Self::Text(_) | Self::Texts(_) => Vec::new(),
         }
+    }
+
+    fn is_read_anywhere(&self) -> bool {
+        matches!(self, Self::Window(_))
+    }
+
+    fn has_net(&self) -> bool {
+        matches!(self, Self::Network(_) | Self::Player(_))
     }
 
     fn label(&self) -> String {
@@ -72,17 +102,27 @@ pub(super) fn check_arguments(call: &Call<'_>, run: &RunHandle, arguments: &[Arg
     check(call, run, &arguments.iter().map(|argument| argument as &dyn Owned).collect::<Vec<_>>())
 }
 
+/// As [`check_arguments`], for a step that copies what it is given.
+pub(super) fn check_copied(call: &Call<'_>, run: &RunHandle, arguments: &[Argument]) -> Answer<()> {
+    arguments.iter().try_for_each(|argument| check_owners(call, run, argument, true))
+}
+
 /// An error if a value belongs to another run than the one it is given to.
 pub(super) fn check(call: &Call<'_>, run: &RunHandle, values: &[&dyn Owned]) -> Answer<()> {
-    let own = &run.0.info.folder;
-    for value in values {
-        if let Some(owner) = value.owner().filter(|owner| owner != own) {
-            return Err(call.misuse(format!(
-                "the {} belongs to the run {owner}, and this is a call of the run {own}; make it in this run by the same call, \
-                 which takes finished steps over from the trials of its sweep and from runs that `from` names",
-                value.label()
-            )));
-        }
-    }
-    Ok(())
+    values.iter().try_for_each(|value| check_owners(call, run, *value, value.is_read_anywhere()))
+}
+
+fn check_owners(call: &Call<'_>, run: &RunHandle, value: &dyn Owned, takes_own_runs: bool) -> Answer<()> {
+    let (own, own_runs) = (&run.0.info.folder, &run.0.own_runs);
+    let is_foreign = |owner: &&str| *owner != own && !(takes_own_runs && own_runs.has(owner));
+    let Some(owner) = value.owners().into_iter().find(is_foreign) else { return Ok(()) };
+    let hint = if value.has_net() && own_runs.has(owner) {
+        "take a copy of the net into this run with `run.load_network(net)`"
+    } else {
+        "make it in this run by the same call, which takes finished steps over from the trials of its sweep and from runs that `from` names"
+    };
+    Err(call.misuse(format!(
+        "the {} belongs to the run {owner}, and this is a call of the run {own}; {hint}",
+        value.label()
+    )))
 }

@@ -1,4 +1,4 @@
-//! The run of a script: `open_run`, `run.window`, `run.promote` and `run.summary`.
+//! The runs of a script: `open_run`, `run.window`, `run.promote` and `run.summary`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -56,13 +56,13 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
 
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
-    session.check_openable(&call)?;
+    let host = session.next_host(&call, name)?;
     let params: CallParams<OpenParams> = call_params(&call, map, Sampling(0))?;
-    let info = call.run(session.host.open(name, params))?;
-    Ok(session.set_run(info))
+    let info = call.run(host.open(name, params))?;
+    Ok(session.add_run(host, info))
 }
 
-/// A window of the games of another folder; without a number of iterations it has all. Those of the script's own run would be more each time the script goes on.
+/// A window of the games of another folder; without a number of iterations it has all. Those of the script's own runs would be more each time the script goes on.
 fn load_dataset(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<Window> {
     let call = Call::new("load_dataset", context);
     let CallParams { mut params, given } = call_params::<WindowParams>(&call, map, Sampling(0))?;
@@ -73,7 +73,7 @@ fn load_dataset(context: &Context<'_>, session: &Session, name: &str, map: &Map)
     let is_own = |source: &Source| session.is_own_folder(Path::new(&*source.games.0.run));
     if games.0.iter().any(is_own) {
         return Err(
-            call.misuse(format!("\"{name}\" is this script's own run; its games are `run.window(#{{…}})`"))
+            call.misuse(format!("\"{name}\" is a run of this script; its games are `run.window(#{{…}})`"))
         );
     }
     params.of(games.games()).map_err(|problem| call.misuse(problem))

@@ -1,16 +1,18 @@
-//! The session of one script with a host: the run that it opened, and its progress.
+//! The session of one script with a host: the runs that it opened, and their progress.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use dc0_analysis::Promotion;
 use dc0_core::arena::rating::PairResult;
 use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::StoreError;
 use rhai::EvalAltResult;
 
+use super::own_runs::OwnRuns;
 use super::pending::Pending;
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
@@ -29,13 +31,15 @@ use dc0_steps::table::Table;
 pub struct Session {
     pub(super) host: Arc<dyn Host>,
     pub(super) declaration: Arc<Declaration>,
-    run: Mutex<Option<RunHandle>>,
+    /// The runs that the script has opened, those of trials not among them.
+    runs: Mutex<Vec<RunHandle>>,
+    pub(super) own_runs: OwnRuns,
     /// Sweeps under way; one more within a trial of another.
     sweeps: AtomicU32,
     names: OnceLock<Names>,
 }
 
-/// The run, as a script holds it.
+/// A run, as a script holds it.
 #[derive(Clone)]
 pub(super) struct RunHandle(pub(super) Arc<OpenRun>);
 
@@ -43,6 +47,7 @@ pub(super) struct RunHandle(pub(super) Arc<OpenRun>);
 pub(super) struct OpenRun {
     pub(super) host: Arc<dyn Host>,
     pub(super) info: RunInfo,
+    pub(super) own_runs: OwnRuns,
     progress: Mutex<Progress>,
     /// Games that are played while the script goes on.
     pending: Mutex<Option<Pending>>,
@@ -79,7 +84,8 @@ pub(super) struct Progress {
 impl Session {
     /// A script's session with a host.
     pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
-        Self { host, declaration, run: Mutex::new(None), sweeps: AtomicU32::new(0), names: OnceLock::new() }
+        let (runs, own_runs, sweeps, names) = <_>::default();
+        Self { host, declaration, runs, own_runs, sweeps, names }
     }
 
     /// Sets the names of functions, for messages about errors within other calls.
@@ -110,8 +116,15 @@ impl Session {
         Err(call.misuse(format!("{unused}, but the script has not called params(#{{…}}) before")))
     }
 
-    fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    fn runs(&self) -> Vec<RunHandle> {
+        self.runs.lock().ignore_poison().clone()
+    }
+
+    /// Whether a step of any run that the script has opened is only planned.
+    pub(super) fn has_planned_steps(&self) -> bool {
+        let is_planned =
+            |run: RunHandle| run.0.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
+        self.host.is_planning() && self.runs().into_iter().any(is_planned)
     }
 
     /// Runs the trials of a sweep; until it ends, the script opens no run of its own.
@@ -122,54 +135,66 @@ impl Session {
         result
     }
 
-    /// An error if the script already has a run, or cannot open one here.
-    pub(super) fn check_openable(&self, call: &Call<'_>) -> Answer<()> {
+    /// The host of the run that the script opens now under this name. An error if it cannot open one here.
+    pub(super) fn next_host(&self, call: &Call<'_>, name: &str) -> Answer<Arc<dyn Host>> {
         if self.sweeps.load(Ordering::SeqCst) > 0 {
             return Err(call.misuse("a trial of a sweep has a run of its own; use `trial.run` instead"));
         }
-        if self.run().is_some() {
-            return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
+        self.check_declared(call)?;
+        if self.has_run(name) {
+            return Err(call.misuse(format!(
+                "the script has opened the run \"{name}\" already; keep what the first call returned, or give this run another name"
+            )));
         }
-        self.check_declared(call)
+        if self.runs().is_empty() { Ok(Arc::clone(&self.host)) } else { call.run(self.host.another()) }
     }
 
-    /// Makes this run the one of the script.
-    pub(super) fn set_run(&self, info: RunInfo) -> RunHandle {
-        let handle = RunHandle::new(Arc::clone(&self.host), info);
-        *self.run() = Some(handle.clone());
+    /// Whether the script has opened a run of this name.
+    pub(super) fn has_run(&self, name: &str) -> bool {
+        self.runs().iter().any(|run| run.0.info.name == name)
+    }
+
+    /// Adds a run that the script has opened.
+    pub(super) fn add_run(&self, host: Arc<dyn Host>, info: RunInfo) -> RunHandle {
+        self.own_runs.add(&info.folder);
+        let handle = RunHandle::new(host, info, self.own_runs.clone());
+        self.runs.lock().ignore_poison().push(handle.clone());
         handle
     }
 
-    /// Whether a folder is that of the script's run.
+    /// Whether a folder is that of a run that the script has opened.
     pub(super) fn is_own_folder(&self, folder: &Path) -> bool {
-        let run = self.run().clone();
-        run.is_some_and(|run| {
-            let [own, other] = [Path::new(&run.0.info.folder), folder].map(|path| path.canonicalize().ok());
-            own.is_some() && own == other
-        })
+        let folder = folder.canonicalize().ok();
+        let is_it = |run: RunHandle| Path::new(&run.0.info.folder).canonicalize().ok() == folder;
+        folder.is_some() && self.runs().into_iter().any(is_it)
     }
 
-    /// Fails if the folder of the script's run was removed or replaced while the script ran.
-    pub fn check_folder(&self) -> Result<(), Failure> {
-        self.host.check_folder().map_err(|error| Failure::from(&error))
+    /// Fails if the folder of a run was removed or replaced while the script ran.
+    pub fn check_folders(&self) -> Result<(), Failure> {
+        let check = |run: RunHandle| run.0.host.check_folder().map_err(|error| Failure::from(&error));
+        self.runs().into_iter().try_for_each(check)
     }
 
     /// Waits for what the script has started and not waited for, at its end.
     pub fn await_rest(&self) -> Result<(), Failure> {
-        let run = self.run().clone();
-        run.map_or(Ok(()), |run| run.0.await_rest())
+        self.runs().into_iter().try_for_each(|run| run.0.await_rest())
     }
 
     /// Stops what the script has started and not waited for, after an error.
     pub fn stop(&self) {
-        self.host.close();
+        self.runs().into_iter().for_each(|run| run.0.host.close());
     }
 
-    /// The table of iterations, if it has anything that was not shown yet.
-    pub fn unshown_table(&self) -> Option<Table> {
-        let run = self.run().clone()?;
-        let progress = run.0.progress();
-        (!progress.table.is_empty() && !progress.is_shown).then(|| progress.table.clone())
+    /// The tables of iterations that have anything that was not shown yet, with the names of their runs if there are several.
+    pub fn unshown_tables(&self) -> Vec<(Option<String>, Table)> {
+        let runs = self.runs();
+        let is_one_of_several = runs.len() > 1;
+        let table = |run: RunHandle| {
+            let progress = run.0.progress();
+            let table = (!progress.table.is_empty() && !progress.is_shown).then(|| progress.table.clone())?;
+            Some((is_one_of_several.then(|| run.0.info.name.clone()), table))
+        };
+        runs.into_iter().filter_map(table).collect()
     }
 }
 
@@ -181,8 +206,9 @@ impl Progress {
 }
 
 impl RunHandle {
-    pub(super) fn new(host: Arc<dyn Host>, info: RunInfo) -> Self {
-        Self(Arc::new(OpenRun { host, info, progress: Mutex::default(), pending: Mutex::default() }))
+    pub(super) fn new(host: Arc<dyn Host>, info: RunInfo, own_runs: OwnRuns) -> Self {
+        let (progress, pending) = <_>::default();
+        Self(Arc::new(OpenRun { host, info, own_runs, progress, pending }))
     }
 }
 
@@ -198,11 +224,11 @@ impl OpenRun {
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock().ignore_poison()
     }
 
     pub(super) fn pending(&self) -> MutexGuard<'_, Option<Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock().ignore_poison()
     }
 
     /// Changes the table of iterations.

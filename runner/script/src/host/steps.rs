@@ -175,7 +175,11 @@ fn step(
     arguments: Vec<Argument>,
     map: &Map,
 ) -> Answer<Dynamic> {
-    ownership::check_arguments(call, run, &arguments)?;
+    if kind.copies_networks() {
+        ownership::check_copied(call, run, &arguments)?;
+    } else {
+        ownership::check_arguments(call, run, &arguments)?;
+    }
     let mut problems: Vec<Problem> = Vec::new();
     let unparsed = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));

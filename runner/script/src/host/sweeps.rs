@@ -312,7 +312,7 @@ impl Work {
         let SweepParams { backend, precision, .. } = self.params;
         let params = OpenParams { seed, backend, precision, from: Vec::new() };
         let info = call.run(host.open(&id.name(), CallParams { params, given: Value::group() }))?;
-        let run = RunHandle::new(Arc::clone(&host), info);
+        let run = RunHandle::new(Arc::clone(&host), info, session.own_runs.clone());
         let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
         let called = called.and_then(|value| {

@@ -70,7 +70,7 @@ const BEFORE_STEPS: &[Usage] = &[
         "open_run",
         "open_run(name) or open_run(name, #{…})",
         "a run",
-        "Opens a run, or creates it. A script opens only one.",
+        "Opens a run, or creates it. A script may open several, each with a name and a folder of its own.",
         "let run = open_run(\"example\");",
     ),
     usage(

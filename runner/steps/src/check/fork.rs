@@ -1,7 +1,7 @@
 //! A planned fork: its first steps are read from the other run, or from the fork itself if it exists.
 
 use super::Planner;
-use super::plan::Step;
+use super::plan::{Step, StepOf};
 use super::planned_run::PlannedRun;
 use crate::estimate::Work;
 use crate::host::{CallParams, ForkParams, Forked, HostError, RunInfo};
@@ -42,8 +42,8 @@ pub(super) fn open(
     let (finished, _) = planner.finished(&params.name, &params.from)?;
     *planner.run() = PlannedRun::new(own.clone(), &info.folder, info.seed, finished);
     planner.run().begin(&steps);
-    planner.state().open(&info);
-    add_to_plan(planner, &fork, &steps, call_params);
+    planner.state().open(&info, &params.from);
+    add_to_plan(planner, (&fork, &info.folder), &steps, call_params);
     let past = past(&info.folder.as_str().into(), &own, &steps, &fork.promotions)?;
     Ok(Forked { info, past })
 }
@@ -94,7 +94,7 @@ fn existing_fork(
 /// Adds the steps that a fork begins with to the plan, as one line without cost.
 fn add_to_plan(
     planner: &Planner,
-    fork: &ForkRecord,
+    (fork, folder): (&ForkRecord, &str),
     steps: &[(Slot, Manifest)],
     call_params: &CallParams<ForkParams>,
 ) {
@@ -109,8 +109,8 @@ fn add_to_plan(
         fork.iteration,
         counted(steps.len(), "step")
     );
-    let (pace, trial) = (ShardCost::default(), None);
-    let step = Step { kind: "fork", description, trial, work, pace, is_done: true, begun: None };
+    let (pace, of) = (ShardCost::default(), StepOf::Run(folder.to_owned()));
+    let step = Step { kind: "fork", description, of, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {
         planner.state().add(&identity, step, &call_params.params.to_value(), &call_params.given);
     }

@@ -22,8 +22,7 @@ use dc0_runs::{Identity, PartialProgress};
 pub(super) struct Step {
     pub(super) kind: &'static str,
     pub(super) description: String,
-    /// The sweep and the trial that it belongs to.
-    pub(super) trial: Option<(String, u32)>,
+    pub(super) of: StepOf,
     /// The work that is left to do; all of it, if the step is finished.
     pub(super) work: Work,
     pub(super) pace: ShardCost,
@@ -33,11 +32,22 @@ pub(super) struct Step {
     pub(super) begun: Option<PartialProgress>,
 }
 
+/// What a step belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StepOf {
+    /// The run in this folder.
+    Run(String),
+    /// A trial of a sweep.
+    Trial { sweep: String, trial: u32 },
+}
+
 /// A row of the plan: the steps of one kind of a sweep's trials, or else a single step.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct PlanRow {
     kind: &'static str,
     description: String,
+    /// The name of its run; `None` for steps of a sweep.
+    run: Option<String>,
     count: u32,
     done: u32,
     /// The number of steps that a kill interrupted, and the parts done of the last one.
@@ -84,14 +94,22 @@ pub(super) struct SweepPlan {
     turns: BTreeMap<u32, Vec<TurnStep>>,
 }
 
+/// A run of the script, those of trials not among them.
+#[derive(Debug, Clone)]
+struct OpenedRun {
+    info: RunInfo,
+    /// The runs from which it takes over steps.
+    from: Vec<String>,
+}
+
 /// Everything planned so far.
 #[derive(Debug)]
 pub(super) struct Plan {
-    run: Option<RunInfo>,
+    runs: Vec<OpenedRun>,
     sweeps: Vec<SweepPlan>,
     rows: Vec<PlanRow>,
     calls: Vec<Calls>,
-    /// Steps by the name of their sweep, empty outside of sweeps: sweeps share steps only if one names the other in `from`.
+    /// Steps by the name of their run or sweep, which share steps only if one names the other in `from`.
     seen: BTreeSet<(String, Identity)>,
     /// The number of steps that were called, repeated ones included.
     requested: usize,
@@ -104,8 +122,8 @@ pub(super) struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        let (run, sweeps, rows, calls, seen, requested, to_do, endless_after) = <_>::default();
-        Self { run, sweeps, rows, calls, seen, requested, speeds: Speeds::stored(), to_do, endless_after }
+        let (runs, sweeps, rows, calls, seen, requested, to_do, endless_after) = <_>::default();
+        Self { runs, sweeps, rows, calls, seen, requested, speeds: Speeds::stored(), to_do, endless_after }
     }
 }
 
@@ -136,8 +154,13 @@ impl SweepPlan {
 }
 
 impl Plan {
-    pub(super) fn open(&mut self, info: &RunInfo) {
-        self.run = Some(info.clone());
+    pub(super) fn open(&mut self, info: &RunInfo, from: &[String]) {
+        self.runs.push(OpenedRun { info: info.clone(), from: from.to_vec() });
+    }
+
+    /// Whether the script has opened a run of this name.
+    pub(super) fn has_run(&self, name: &str) -> bool {
+        self.runs.iter().any(|run| run.info.name == name)
     }
 
     pub(super) fn sweep(&mut self, sweep: SweepPlan) {
@@ -176,27 +199,36 @@ impl Plan {
         self.requested
     }
 
-    /// Marks a step as seen. Returns whether it is new, and whether its sweep takes it over from another sweep.
+    /// Marks a step as seen. Returns whether it is new, and whether its run or sweep takes it over from another one.
     fn mark_seen(&mut self, identity: &Identity, step: &Step) -> (bool, bool) {
-        let scope = step.trial.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
-        let reuse_sources = self.sweep_of(step).map(|sweep| sweep.from.as_slice()).unwrap_or_default();
+        let (scope, reuse_sources) = match (self.run_of(step), self.sweep_of(step)) {
+            (Some(run), _) => (run.info.name.clone(), run.from.as_slice()),
+            (None, Some(sweep)) => (sweep.name.clone(), sweep.from.as_slice()),
+            (None, None) => <_>::default(),
+        };
         let is_taken_over =
             reuse_sources.iter().any(|from| self.seen.contains(&(from.clone(), identity.clone())));
         (!is_taken_over && self.seen.insert((scope, identity.clone())), is_taken_over)
     }
 
+    fn run_of(&self, step: &Step) -> Option<&OpenedRun> {
+        let StepOf::Run(folder) = &step.of else { return None };
+        self.runs.iter().find(|run| run.info.folder == *folder)
+    }
+
     fn sweep_of(&self, step: &Step) -> Option<&SweepPlan> {
-        let (name, _) = step.trial.as_ref()?;
+        let StepOf::Trial { sweep: name, .. } = &step.of else { return None };
         self.sweeps.iter().rfind(|sweep| sweep.name == *name)
     }
 
     fn add_row(&mut self, step: Step) {
         let seconds = self.seconds(&step);
-        let Step { kind, description, work, is_done, begun, .. } = step;
-        let is_of_sweep = description.starts_with("sweep ");
+        let run = self.run_of(&step).map(|run| run.info.name.clone());
+        let Step { kind, description, of, work, is_done, begun, .. } = step;
+        let is_of_sweep = matches!(of, StepOf::Trial { .. });
         let known = self.rows.iter().position(|row| is_of_sweep && row.description == description);
         let index = known.unwrap_or_else(|| {
-            self.rows.push(PlanRow { kind, description, ..PlanRow::default() });
+            self.rows.push(PlanRow { kind, description, run, ..PlanRow::default() });
             self.rows.len() - 1
         });
         let row = &mut self.rows[index];
@@ -229,7 +261,7 @@ impl Plan {
     }
 
     fn take_turn(&mut self, identity: &Identity, step: &Step, is_taken_over: bool) {
-        let Some((name, trial)) = &step.trial else { return };
+        let StepOf::Trial { sweep: name, trial } = &step.of else { return };
         let turn = (identity.clone(), if is_taken_over { 0.0 } else { self.own_seconds(step) });
         if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == *name) {
             sweep.turns.entry(*trial).or_default().push(turn);

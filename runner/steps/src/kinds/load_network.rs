@@ -16,6 +16,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::files;
+use crate::handles::Network;
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
@@ -27,10 +28,11 @@ params! {
 }
 
 /// The stored net.
-pub(crate) struct LoadNetwork {
-    net: Arc<Checkpoint>,
-    /// blake3 of its weights' file.
-    digest: String,
+pub(crate) enum LoadNetwork {
+    /// A net from elsewhere, with blake3 of its weights' file.
+    Stored { net: Arc<Checkpoint>, digest: String },
+    /// A net of any run of the script.
+    OfRun(Network),
 }
 
 impl Step for LoadNetwork {
@@ -39,34 +41,37 @@ impl Step for LoadNetwork {
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "load_network",
-        form: "run.load_network(name)",
+        form: "run.load_network(name) or run.load_network(network)",
         returns: "a net",
         meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, \
-            or one in the program, `shipped:az_nnue` or `shipped:az_small`; \"\" is the first of these.",
+            or one in the program, `shipped:az_nnue` or `shipped:az_small`; \"\" is the first of these. Or a copy of a net of another \
+            run that the script has opened.",
         example: "let shipped = run.load_network(\"\");",
     }];
-    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text]];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text], &[ArgumentKind::Network]];
     const NEEDS_MAP: bool = false;
+    const COPIES_NETWORKS: bool = true;
 
     type Params = LoadNetworkParams;
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
-        let [Argument::Text(name)] = arguments.as_slice() else { return Err(no_matching_form()) };
-        let found = if name.is_empty() {
-            shipped().map_err(|cause| cause.to_string())?
-        } else {
-            named(name).map_err(|cause| cause.to_string())?
+        let name = match arguments.as_slice() {
+            [Argument::Text(name)] => name,
+            [Argument::Network(network)] => return Ok(Self::OfRun(network.clone())),
+            _ => return Err(no_matching_form()),
         };
-        Ok(Self { net: found.net, digest: found.digest })
+        let found = if name.is_empty() { shipped() } else { named(name) };
+        let found = found.map_err(|cause| cause.to_string())?;
+        Ok(Self::Stored { net: found.net, digest: found.digest })
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let loaded = past.weights(manifest)?;
-        Ok(Self { net: Arc::new(loaded.checkpoint), digest: loaded.digest })
+        Ok(Self::Stored { net: Arc::new(loaded.checkpoint), digest: loaded.digest })
     }
 
     fn inputs(&self, _: &LoadNetworkParams) -> Result<Vec<Input>, StepError> {
-        Ok(vec![Input { name: "net".to_owned(), digest: self.digest.clone() }])
+        Ok(vec![Input { name: "net".to_owned(), digest: self.digest().to_owned() }])
     }
 
     fn run(
@@ -75,7 +80,10 @@ impl Step for LoadNetwork {
         workspace: &StepWorkspace,
         _: &StepContext,
     ) -> Result<Product, StepError> {
-        let files = files::save(workspace, &self.net)?;
+        let files = match self {
+            Self::Stored { net, .. } => files::save(workspace, net)?,
+            Self::OfRun(network) => files::save(workspace, &files::load(&network.folder(), network)?)?,
+        };
         Ok(Product { files, summary: network::summary(self.spec()) })
     }
 
@@ -106,6 +114,16 @@ impl Step for LoadNetwork {
 
 impl LoadNetwork {
     fn spec(&self) -> &NetworkSpec {
-        &self.net.spec
+        match self {
+            Self::Stored { net, .. } => &net.spec,
+            Self::OfRun(network) => &network.0.spec,
+        }
+    }
+
+    fn digest(&self) -> &str {
+        match self {
+            Self::Stored { digest, .. } => digest,
+            Self::OfRun(network) => &network.0.digest,
+        }
     }
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::super::alternatives::{self, Alternative};
-use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
+use super::{Calls, OpenedRun, Plan, PlanRow, Setting, SweepPlan};
 use crate::assumption::Assumption;
 use crate::estimate::Work;
+use crate::host::RunInfo;
 use dc0_core::text_table::{Align, aligned};
 use dc0_process::format::{amount, counted, duration};
 use dc0_runs::PartialProgress;
@@ -33,13 +34,17 @@ impl Plan {
         declared: &[Declared],
         (assumption, alternatives): (Assumption, &[Alternative]),
     ) -> String {
-        let mut text = match &self.run {
-            Some(run) => format!(
-                "{script} would do this in {} (seed {}, device {}):\n",
-                run.folder, run.seed, run.device
-            ),
-            None if self.sweeps.is_empty() => format!("{script} opens no run.\n"),
-            None => format!("{script} would do this:\n"),
+        let described = |RunInfo { folder, seed, device, .. }: &RunInfo| {
+            format!("{folder} (seed {seed}, device {device})")
+        };
+        let mut text = match self.runs.as_slice() {
+            [run] => format!("{script} would do this in {}:\n", described(&run.info)),
+            [] if self.sweeps.is_empty() => format!("{script} opens no run.\n"),
+            runs => {
+                let lines =
+                    runs.iter().map(|run| format!("run {}: {}\n", run.info.name, described(&run.info)));
+                format!("{script} would do this:\n{}", lines.collect::<String>())
+            }
         };
         self.sweeps.iter().for_each(|sweep| text.push_str(&self.line(sweep)));
         text.push_str(&self.render_steps(assumption));
@@ -94,7 +99,11 @@ impl Plan {
     }
 
     fn row(&self, row: &PlanRow) -> [String; 8] {
-        self.cells(&row.title(), row.work, row.left_seconds, row.done == row.count)
+        let title = match &row.run {
+            Some(run) if self.runs.len() > 1 => format!("{run}: {}", row.title()),
+            _ => row.title(),
+        };
+        self.cells(&title, row.work, row.left_seconds, row.done == row.count)
     }
 
     /// The row of time in which trials wait for each other or no trial is left, unless it is short.
@@ -144,9 +153,7 @@ impl Plan {
         (assumption, alternatives): (Assumption, &[Alternative]),
     ) -> Json {
         let (left, seconds, done) = self.left();
-        let run = self.run.as_ref().map(
-            |run| json!({ "name": run.name, "folder": run.folder, "seed": run.seed, "device": run.device }),
-        );
+        let run = |OpenedRun { info: RunInfo { name, folder, seed, device }, .. }: &OpenedRun| json!({ "name": name, "folder": folder, "seed": seed, "device": device });
         let sweep = |sweep: &SweepPlan| {
             let waiting = self.speeds.as_ref().map(|_| sweep.waiting());
             json!({ "name": sweep.name, "waiting": waiting, "trials": sweep.trials, "replicates": sweep.replicates,
@@ -157,7 +164,7 @@ impl Plan {
         json!({
             "kind": "plan",
             "script": script,
-            "run": run,
+            "runs": self.runs.iter().map(run).collect::<Vec<_>>(),
             "sweeps": self.sweeps.iter().map(sweep).collect::<Vec<_>>(),
             "steps": self.rows.iter().map(|row| self.step_json(row)).collect::<Vec<_>>(),
             "distinct": self.seen.len(),
@@ -176,6 +183,7 @@ impl Plan {
     fn step_json(&self, row: &PlanRow) -> Json {
         let mut step = work_json(row.work);
         step["kind"] = row.kind.into();
+        step["run"] = json!(row.run);
         step["what"] = row.description.as_str().into();
         step["count"] = row.count.into();
         step["done"] = row.done.into();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dc0_core::params::Value;
 
-use super::{Plan, Step, SweepPlan};
+use super::{Plan, Step, StepOf, SweepPlan};
 use crate::estimate::Work;
 use crate::speeds::{Costs, ShardCost, Speeds};
 use dc0_runs::Identity;
@@ -34,7 +34,7 @@ fn call(plan: &mut Plan, (sweep, trial): (&str, u32), number: u8, seconds: f64) 
     let step = Step {
         kind: "arena",
         description: format!("sweep {sweep}: arena"),
-        trial: Some((sweep.to_owned(), trial)),
+        of: StepOf::Trial { sweep: sweep.to_owned(), trial },
         work: Work::default(),
         pace: ShardCost { items: seconds, ..ShardCost::default() },
         is_done: false,
