@@ -97,7 +97,7 @@ impl ApiIndex {
                 index.learn(usage, &scope);
             }
         }
-        // No example can fork, which needs a second run.
+        // No example can fork, which needs the run of another script.
         let run = index.returns.get("open_run").cloned();
         index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
         // Nor read datasets and files of games, which must exist.

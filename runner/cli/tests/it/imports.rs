@@ -628,7 +628,7 @@ fn a_script_cannot_load_the_games_of_its_own_run_as_a_dataset() {
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("x.rhai:4:9: load_dataset: \"small\" is this script's own run"),
+        ended.stderr.contains("x.rhai:4:9: load_dataset: \"small\" is a run of this script"),
         "{}",
         ended.stderr
     );
