@@ -2,7 +2,7 @@
 //! (<https://www.chessprogramming.org/Iterative_Deepening>, <https://www.chessprogramming.org/Aspiration_Windows>).
 
 use super::limits::{Found, Limits, Line};
-use super::score::{INFINITE, MAX_PLY, Score, is_decisive};
+use super::score::{INFINITE, MAX_PLY, Score, is_decisive, is_loss};
 use super::thread::{Node, Thread};
 use crate::board::{KnownMove, Move};
 
@@ -79,7 +79,7 @@ impl<'a, 't> Iterations<'a, 't> {
             self.thread.root_depth = depth;
             self.finished.clone_from(&self.moves);
             for number in 0..lines {
-                if !self.deepen(depth, number) {
+                if !self.deepen(depth, number, completed == 0) {
                     return completed;
                 }
             }
@@ -97,8 +97,9 @@ impl<'a, 't> Iterations<'a, 't> {
         completed
     }
 
-    /// Finds the best move of those from `first` on, and puts it there; false once the search has stopped.
-    fn deepen(&mut self, depth: i32, first: usize) -> bool {
+    /// Finds the best move of those from `first` on, and puts it there; false once the search has stopped. `is_new` says that no
+    /// iteration is complete.
+    fn deepen(&mut self, depth: i32, first: usize, is_new: bool) -> bool {
         let last = self.moves[first].known;
         let is_narrow =
             self.thread.shared.selectivity.aspiration && depth >= ASPIRATION_DEPTH && !is_decisive(last);
@@ -110,9 +111,11 @@ impl<'a, 't> Iterations<'a, 't> {
             // Moves that were not reached keep their order.
             self.moves[first..].sort_by_key(|root| -root.score);
             if self.thread.is_stopped {
-                // Until a move is known to be as good as the last iteration's, that one stands.
-                if self.moves[first].score <= alpha || self.limits.lines > 1 {
-                    self.moves.clone_from(&self.finished);
+                // Until a move is known to be as good as the last iteration's, that one stands. A loss proves nothing while other moves
+                // are left to be searched.
+                let best = self.moves[first].score;
+                if best <= alpha || is_loss(best) || self.limits.lines > 1 {
+                    self.restore(is_new);
                 }
                 return false;
             }
@@ -132,6 +135,14 @@ impl<'a, 't> Iterations<'a, 't> {
             }
             (alpha, beta) = (alpha.max(-INFINITE), beta.min(INFINITE));
         }
+    }
+
+    /// Puts the moves back in the order of the last iteration. If there was none, moves that are known to lose come last.
+    fn restore(&mut self, is_new: bool) {
+        let losing = self.moves.iter().filter(|root| is_loss(root.score)).map(|root| root.mv.played);
+        let losing: Vec<Move> = losing.filter(|_| is_new).collect();
+        self.moves.clone_from(&self.finished);
+        self.moves.sort_by_key(|root| losing.contains(&root.mv.played));
     }
 
     /// Searches the moves from `first` on, and returns the best score; a bound of it outside the window.

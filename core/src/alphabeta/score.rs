@@ -30,6 +30,11 @@ pub(super) fn is_win(score: i32) -> bool {
     score > MAX_EVALUATION
 }
 
+/// Whether a score is a proven loss; `-INFINITE` is none.
+pub(super) fn is_loss(score: i32) -> bool {
+    (-MATE..-MAX_EVALUATION).contains(&score)
+}
+
 /// Whether a score is a proven win or loss.
 pub(super) fn is_decisive(score: i32) -> bool {
     score.abs() > MAX_EVALUATION

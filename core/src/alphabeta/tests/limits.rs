@@ -55,6 +55,37 @@ fn nodes_are_not_exceeded_by_one_thread() {
 }
 
 #[test]
+fn a_search_that_stops_within_an_iteration_claims_no_loss_that_the_last_one_did_not_find() {
+    // In the first two, the move that is searched first is mated; in the others, the side to move is.
+    let positions = [
+        "2Qbk1n1/3R3r/5p2/4p1pp/2P1P3/1P2BN2/P4PPR/K4B2 b - - 1 1",
+        "2kr3r/p1p1b1p1/5n2/1q2Kp1p/8/4P1P1/nP1P4/R1B5 w - - 1 2",
+        "1Qb5/p2k1R2/1p2p3/5p2/8/2NP4/PP3PP1/R3K1N1 b Q - 0 1",
+        "1r1k1r2/3n3p/B3Q1pb/2p5/8/P1N3PP/1PP2q2/1R1K2R1 w K - 1 26",
+    ];
+    let mut claims = 0;
+    for fen in positions {
+        for nodes in (5..400).step_by(7).chain((400..3000).step_by(97)) {
+            let (game, limits) = (game(fen), Limits { nodes: Some(nodes), ..Limits::default() });
+            let stopped = found(&AlphaBetaParams::default(), &game, &limits);
+            let Score::Mate(moves) = stopped.score() else { continue };
+            if moves < 0 {
+                claims += 1;
+                assert!(stopped.depth > 0, "{fen}, {nodes} nodes: mated in {} before any iteration", -moves);
+                let finished = found(&AlphaBetaParams::default(), &game, &to_depth(stopped.depth));
+                assert_eq!(
+                    finished.score(),
+                    stopped.score(),
+                    "{fen}, {nodes} nodes, depth {}",
+                    stopped.depth
+                );
+            }
+        }
+    }
+    assert!(claims > 10, "{claims}");
+}
+
+#[test]
 fn every_line_is_legal_and_each_begins_with_another_move() {
     for game in random_games(52, 30, 5) {
         let limits = Limits { nodes: Some(20_000), lines: 4, ..Limits::default() };

@@ -166,6 +166,21 @@ fn a_net_of_one_run_is_refused_by_the_other_until_it_is_copied() {
 }
 
 #[test]
+fn the_last_net_of_an_own_run_cannot_be_loaded_by_name() {
+    for name in ["datasets/first", "first", "first:0"] {
+        let experiment = Experiment::new(&format!(
+            r#"let a = open_run("first");
+               let net = a.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
+               open_run("second").load_network("{name}");"#
+        ));
+        let ended = experiment.run(&[]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let expected = format!("load_network: \"{name}\" is a run of this script; give the net itself");
+        assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn a_damaged_net_of_the_other_run_is_not_copied() {
     let experiment = finished();
     let files = results_of(&folder(&experiment, "first"));

@@ -205,12 +205,15 @@ fn limits(task: &Task<'_>) -> Limits {
     if go.infinite {
         return Limits { root_moves: task.only.clone(), lines, ..Limits::default() };
     }
-    let mate = go.mate.filter(|moves| *moves > 0).map(|moves| moves.min(50) as u32);
+    let mate = go.mate.and_then(|moves| u32::try_from(moves).ok()).filter(|moves| *moves > 0);
     let depth = go.depth.map(|depth| at_least_one(depth).min(199) as u32);
     let nodes = go.nodes.map(|nodes| at_least_one(nodes) as u64);
     let is_limited = depth.is_some() || nodes.is_some() || task.time.is_some();
     Limits {
-        depth: depth.or_else(|| mate.filter(|_| !is_limited).map(|moves| 2 * moves + MATE_PLIES)),
+        depth: depth.or_else(|| {
+            mate.filter(|_| !is_limited)
+                .map(|moves| moves.saturating_mul(2).saturating_add(MATE_PLIES).min(199))
+        }),
         nodes: nodes.or_else(|| (!is_limited && mate.is_none()).then_some(NODES)),
         mate,
         root_moves: task.only.clone(),

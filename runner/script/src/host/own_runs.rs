@@ -1,8 +1,10 @@
 //! The runs that a script has opened itself, which it opens again whenever it goes on.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use dc0_core::poison::IgnorePoison as _;
+use dc0_runs::net::run_folder;
 
 /// The folders of the runs that a script has opened itself.
 #[derive(Debug, Clone, Default)]
@@ -15,5 +17,13 @@ impl OwnRuns {
 
     pub(super) fn has(&self, folder: &str) -> bool {
         self.0.lock().ignore_poison().iter().any(|own| own == folder)
+    }
+
+    /// Whether the name of a net, `RUN` or `RUN:GENERATION`, is that of such a run, whose last net is another each time the script goes on.
+    pub(super) fn has_net(&self, name: &str) -> bool {
+        let run = name.rsplit_once(':').map_or(name, |(run, _)| run);
+        let Some(folder) = run_folder(run) else { return false };
+        let is_it = |own: &String| Path::new(own).canonicalize().is_ok_and(|own| own == folder.root());
+        self.0.lock().ignore_poison().iter().any(is_it)
     }
 }

@@ -104,7 +104,17 @@ pub(super) fn check_arguments(call: &Call<'_>, run: &RunHandle, arguments: &[Arg
 
 /// As [`check_arguments`], for a step that copies what it is given.
 pub(super) fn check_copied(call: &Call<'_>, run: &RunHandle, arguments: &[Argument]) -> Answer<()> {
-    arguments.iter().try_for_each(|argument| check_owners(call, run, argument, true))
+    for argument in arguments {
+        check_owners(call, run, argument, true)?;
+        if let Argument::Text(name) = argument
+            && run.0.own_runs.has_net(name)
+        {
+            return Err(call.misuse(format!(
+                "\"{name}\" is a run of this script; give the net itself, `run.load_network(net)`"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// An error if a value belongs to another run than the one it is given to.

@@ -128,7 +128,7 @@ struct Part {
 
 impl Step for Puzzles {
     const KIND: &'static str = "puzzles";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
