@@ -56,7 +56,7 @@ fn nodes_are_not_exceeded_by_one_thread() {
 
 #[test]
 fn a_search_that_stops_within_an_iteration_claims_no_loss_that_the_last_one_did_not_find() {
-    // In the first two, the move that is searched first is mated; in the others, the side to move is.
+    // In the first, the move that is searched first is mated and others are not; in the third, the side to move is mated.
     let positions = [
         "2Qbk1n1/3R3r/5p2/4p1pp/2P1P3/1P2BN2/P4PPR/K4B2 b - - 1 1",
         "2kr3r/p1p1b1p1/5n2/1q2Kp1p/8/4P1P1/nP1P4/R1B5 w - - 1 2",

@@ -236,8 +236,9 @@ impl Chance<'_> {
 ///
 /// On average it is `weight`, that of the game, times `(1 − w) + w · surprise / mean surprise of the game`, with `w` the parameter
 /// `surprise_weight`, rounded to a whole number by chance. After KataGo's policy surprise weighting (`KataGoMethods.md`), where the
-/// surprise is KL(target ‖ prior) and a half of the weight is given by it. `phase_weights` multiply that. Positions without a policy target, and games without
-/// any surprise, have the game's weight alone. Positions that are not `trained` on or beyond `positions_per_game` have none.
+/// surprise is KL(target ‖ prior) and a half of the weight is given by it. Positions without a policy target, and games without any
+/// surprise, have the game's weight alone. `phase_weights` multiply either. Positions that are not `trained` on or beyond
+/// `positions_per_game` have none.
 pub(super) fn copies(
     chance: Chance<'_>,
     weight: f64,

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Every kind of step with the least possible work; takes some seconds in all.
 pub(crate) const SMALL: &str = r#"
@@ -69,6 +71,23 @@ impl Experiment {
         let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
         let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
         self.start(&all).wait_with_output().expect("ends").into()
+    }
+
+    /// Starts the program again and again, and kills it a little later each time, until it comes to its end.
+    pub(crate) fn run_killed(&self, args: &[&str]) {
+        for attempt in 1.. {
+            let mut child = self.start(args);
+            sleep(Duration::from_millis(130 + 65 * attempt));
+            // Does nothing if it has ended already.
+            let _ = child.kill();
+            let ended: Ended = child.wait_with_output().expect("ends").into();
+            match ended.code {
+                Some(0) => break,
+                None => {}
+                Some(code) => panic!("exit code {code}: {}", ended.stderr),
+            }
+            assert!(attempt < 200, "never comes to an end");
+        }
     }
 
     /// The run's folder.

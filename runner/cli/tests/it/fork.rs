@@ -110,21 +110,8 @@ fn a_fork_hard_links_files_and_survives_the_removal_of_its_source() {
 fn a_fork_killed_at_any_time_resumes_to_the_same_bytes() {
     let experiment = source_run();
     assert_eq!(fork(&experiment, &["--set", "name=whole"]).code, Some(0));
-    for attempt in 1.. {
-        let mut args = vec!["y.rhai"];
-        args.extend(FIXED);
-        let mut child = experiment.start(&args);
-        sleep(Duration::from_millis(100 + 60 * attempt));
-        // Does nothing if the run has finished already.
-        let _ = child.kill();
-        let ended: Ended = child.wait_with_output().expect("ends").into();
-        match ended.code {
-            Some(0) => break,
-            None => {}
-            Some(code) => panic!("exit code {code}: {}", ended.stderr),
-        }
-        assert!(attempt < 200, "never comes to an end");
-    }
+    let args: Vec<&str> = ["y.rhai"].into_iter().chain(FIXED).collect();
+    experiment.run_killed(&args);
     assert_eq!(results(&folder(&experiment, "forked")), results(&folder(&experiment, "whole")));
 }
 

@@ -35,29 +35,7 @@ fn results_go_to_stdout_and_progress_to_stderr_without_escape_codes() {
 fn a_run_killed_at_any_time_resumes_to_the_same_bytes_on_any_lanes() {
     let whole = whole();
     let killed = Experiment::new(SMALL);
-    for attempt in 1.. {
-        let mut child = killed.start(&[
-            "x.rhai",
-            "--device",
-            "cpu",
-            "--backend",
-            "torch",
-            "--threads",
-            "1",
-            "--lanes",
-            "1",
-        ]);
-        sleep(Duration::from_millis(150 + 70 * attempt));
-        // Does nothing if the run has finished already.
-        let _ = child.kill();
-        let ended: Ended = child.wait_with_output().expect("ends").into();
-        match ended.code {
-            Some(0) => break,
-            None => {}
-            Some(code) => panic!("exit code {code}: {}", ended.stderr),
-        }
-        assert!(attempt < 200, "never comes to an end");
-    }
+    killed.run_killed(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "1"]);
     assert_eq!(killed.results(), whole.results());
 }
 

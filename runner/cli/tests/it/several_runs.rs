@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::experiment::{Ended, Experiment, results_of};
 
@@ -58,19 +56,7 @@ fn two_runs_of_a_script_resume_to_the_same_bytes_after_kills() {
     let whole = finished();
     let killed = Experiment::new(TWO);
     let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "2"];
-    for attempt in 1.. {
-        let mut child = killed.start(&args);
-        sleep(Duration::from_millis(150 + 70 * attempt));
-        // Does nothing if the script has ended already.
-        let _ = child.kill();
-        let ended: Ended = child.wait_with_output().expect("ends").into();
-        match ended.code {
-            Some(0) => break,
-            None => {}
-            Some(code) => panic!("exit code {code}: {}", ended.stderr),
-        }
-        assert!(attempt < 200, "never comes to an end");
-    }
+    killed.run_killed(&args);
     assert_eq!(results(&killed), results(&whole));
     let again = killed.run(&[]);
     assert_eq!(again.stderr.matches("(done before)").count(), 12, "{}", again.stderr);

@@ -19,7 +19,8 @@ impl OwnRuns {
         self.0.lock().ignore_poison().iter().any(|own| own == folder)
     }
 
-    /// Whether the name of a net, `RUN` or `RUN:GENERATION`, is that of such a run, whose last net is another each time the script goes on.
+    /// Whether the name of a net, `RUN` or `RUN:GENERATION`, is that of such a run. Its last net is another one each time the script
+    /// goes on.
     pub(super) fn has_net(&self, name: &str) -> bool {
         let run = name.rsplit_once(':').map_or(name, |(run, _)| run);
         let Some(folder) = run_folder(run) else { return false };
