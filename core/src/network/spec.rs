@@ -121,7 +121,7 @@ params! {
 }
 
 params! {
-    /// The policy head. That of an `nnue` is one dense layer to the 1858 moves that exist, whatever `kind` and `kernel` are.
+    /// The policy head. That of an `nnue` is one dense layer to the 1858 moves that exist, without `kind` and `kernel`.
     pub struct PolicyHeadSpec {
         /// The kind of head.
         kind: PolicyHead = PolicyHead::Conv;
@@ -227,7 +227,7 @@ fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
         Ok(input) if spec.tower.kind == Tower::Nnue && input.orientation() != Orientation::SideToMove => {
             vec![("orientation", "an nnue sees the board from both sides; use `side_to_move`".to_owned())]
         }
-        Ok(_) => check_own_policy_layer(spec).into_iter().collect(),
+        Ok(_) => check_own_policy_layer(spec).into_iter().chain(idle_in_heads(spec)).collect(),
     }
 }
 
@@ -318,12 +318,63 @@ fn unused_in_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
 /// Why a policy has no king buckets.
 const NO_POLICY_LAYER: &str = "the policy has no first layer of its own, so no king buckets; leave them out, or give `inputs` for one in an nnue";
 
+/// Parameters of the tower that nets of its kind do not have, where they differ from the default.
+fn idle_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+    let TowerSpec { kind, blocks, se_ratio, heads, feed_forward, norm, accumulator, inputs, .. } = *tower;
+    let default = TowerSpec::default();
+    let of_blocks = &[Tower::SeResnet, Tower::Resnet, Tower::Transformer][..];
+    let idle: [(_, _, &[Tower]); 7] = [
+        ("blocks", blocks != default.blocks, of_blocks),
+        ("se_ratio", se_ratio != default.se_ratio, &[Tower::SeResnet]),
+        ("heads", heads != default.heads, &[Tower::Transformer]),
+        ("feed_forward", feed_forward != default.feed_forward, &[Tower::Transformer]),
+        ("norm", norm != default.norm, &[Tower::Transformer]),
+        ("accumulator", accumulator != default.accumulator, &[Tower::Nnue]),
+        ("inputs", inputs != default.inputs, &[Tower::Nnue]),
+    ];
+    let idle = idle.into_iter().filter(|(_, is_set, kinds)| *is_set && !kinds.contains(&kind));
+    idle.map(|(field, _, kinds)| {
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        (
+            field,
+            format!(
+                "has no effect in the kind {}, only in {}; leave it out",
+                kind.name(),
+                kinds.join(" or ")
+            ),
+        )
+    })
+    .collect()
+}
+
+/// Parameters of the heads that an `nnue` does not have, where they differ from the default.
+fn idle_in_heads(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
+    if spec.tower.kind != Tower::Nnue {
+        return Vec::new();
+    }
+    let policy = PolicyHeadSpec::default();
+    let moves_left = MovesLeftHeadSpec::default().filters;
+    let idle = [
+        ("policy_head.kind", spec.policy_head.kind != policy.kind),
+        ("policy_head.kernel", spec.policy_head.kernel != policy.kernel),
+        ("value_head.filters", spec.value_head.filters != ValueHeadSpec::default().filters),
+        (
+            "moves_left_head.filters",
+            spec.moves_left_head.as_ref().is_some_and(|head| head.filters != moves_left),
+        ),
+    ];
+    let idle = idle.into_iter().filter(|(_, is_set)| *is_set);
+    idle.map(|(field, _)| {
+        (field, "has no effect in the kind nnue, whose heads are dense; leave it out".to_owned())
+    })
+    .collect()
+}
+
 fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
-    let TowerSpec { kind, filters, heads, activation, inputs, .. } = *tower;
-    if kind != Tower::Nnue && inputs != NnueInputs::Pieces {
-        let message =
-            format!("only an nnue has other inputs than planes, not a {}; leave it out", kind.name());
-        return vec![("inputs", message)];
+    let TowerSpec { kind, filters, heads, activation, .. } = *tower;
+    let idle = idle_in_tower(tower);
+    if !idle.is_empty() {
+        return idle;
     }
     if let Some(message) = problem(&tower.king_buckets, tower.mirrored) {
         return vec![("king_buckets", message)];
@@ -376,5 +427,35 @@ mod tests {
             );
         }
         read(r#"{"encoding": "dc0-22", "orientation": "absolute"}"#).expect("it has a plane for the side");
+    }
+
+    #[test]
+    fn parameters_that_change_nothing_in_the_net_are_refused() {
+        let cases = [
+            (r#"{"tower": {"kind": "nnue", "blocks": 2, "heads": 8}}"#, &["tower.blocks", "tower.heads"][..]),
+            (r#"{"tower": {"kind": "nnue", "se_ratio": 8}}"#, &["tower.se_ratio"]),
+            (r#"{"tower": {"feed_forward": 4, "norm": "layer"}}"#, &["tower.feed_forward", "tower.norm"]),
+            (
+                r#"{"tower": {"accumulator": "clipped", "inputs": "threats"}}"#,
+                &["tower.accumulator", "tower.inputs"],
+            ),
+            (r#"{"tower": {"kind": "resnet", "se_ratio": 8}}"#, &["tower.se_ratio"]),
+            (r#"{"tower": {"kind": "transformer", "se_ratio": 8}}"#, &["tower.se_ratio"]),
+            (
+                r#"{"tower": {"kind": "nnue"}, "policy_head": {"kernel": 3}, "value_head": {"filters": 8},
+                   "moves_left_head": {"filters": 4}}"#,
+                &["policy_head.kernel", "value_head.filters", "moves_left_head.filters"],
+            ),
+            (r#"{"tower": {"kind": "nnue"}, "policy_head": {"kind": "dense"}}"#, &["policy_head.kind"]),
+        ];
+        for (text, fields) in cases {
+            let error = read(text).expect_err(text);
+            let named =
+                fields.iter().filter(|field| error.contains(&format!("{field}: has no effect in the kind")));
+            assert_eq!(named.count(), fields.len(), "{error}");
+            assert_eq!(error.matches("has no effect").count(), fields.len(), "{error}");
+        }
+        // Files have every parameter, so those with the default's value are read.
+        read(r#"{"tower": {"kind": "nnue", "blocks": 6, "heads": 4}}"#).expect("as in files");
     }
 }
