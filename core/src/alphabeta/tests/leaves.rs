@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::random_games;
 use crate::alphabeta::QuiescentNnue;
+use crate::alphabeta::leaves::MOST_POSITIONS;
 use crate::alphabeta::see::exchange;
 use crate::board::{Game, Position};
 use crate::network::nnue::{NnueEvaluator, NnueNet};
@@ -73,7 +74,8 @@ fn settled(position: &Position, evaluator: &mut NnueEvaluator, left: &mut u32) -
 fn values_are_those_of_the_best_exchange() {
     let (mut games, mut plain, mut expected) = (games(), NnueEvaluator::new(net()), Vec::new());
     games.retain(|game| {
-        let found = settled(game.position(), &mut plain, &mut 20_000);
+        let mut left = MOST_POSITIONS;
+        let found = settled(game.position(), &mut plain, &mut left);
         expected.extend(found);
         found.is_some()
     });
@@ -121,4 +123,23 @@ fn evaluators_without_it_refuse() {
     let settled = batch(&plain, &games()[..1], Quiescence::Required);
     let refused = plain.evaluate(&settled, &mut Evaluations::default());
     assert!(matches!(refused, Err(EvaluatorError::NoQuiescence)));
+}
+
+#[test]
+fn an_exchange_without_end_is_left_to_the_net() {
+    // Both sides have more captures here than a net without training can tell apart.
+    let many = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let many = Position::from_fen(many).expect("a legal position");
+    let mut plain = NnueEvaluator::new(net());
+    assert_eq!(settled(&many, &mut plain, &mut 100_000), None, "it has an end");
+    let (games, mut settling) = ([Game::from_position(many), Game::initial()], QuiescentNnue::new(net()));
+    let rows = batch(&settling, &games, Quiescence::Required);
+    let own = values(&evaluated(&mut plain, &batch(&settling, &games, Quiescence::Off)));
+    assert_eq!(values(&evaluated(&mut settling, &rows)), own);
+    // What the first row used up is not missing in the rows after it.
+    let taken = Position::from_fen("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1").expect("a legal position");
+    let games = [games[0].clone(), Game::from_position(taken.clone())];
+    let rows = batch(&settling, &games, Quiescence::Required);
+    let expected = settled(&taken, &mut plain, &mut 100).expect("a few positions");
+    assert_eq!(values(&evaluated(&mut settling, &rows)), [own[0], expected]);
 }
