@@ -1,6 +1,8 @@
 //! Iterative deepening at the root, with a narrow window around the last score
 //! (<https://www.chessprogramming.org/Iterative_Deepening>, <https://www.chessprogramming.org/Aspiration_Windows>).
 
+use std::cmp::Reverse;
+
 use super::limits::{Found, Limits, Line};
 use super::score::{INFINITE, MAX_PLY, Score, is_decisive, is_loss};
 use super::thread::{Node, Thread};
@@ -21,8 +23,8 @@ pub(super) struct RootMove {
     mv: KnownMove,
     /// The score in this window; `-INFINITE` if it is not known to be within it.
     score: i32,
-    /// The last score that is known; 0 before the first.
-    known: i32,
+    /// The last score that is known; `None` before the first.
+    known: Option<i32>,
     /// Whether `known` is only a lower bound.
     is_lower_bound: bool,
     /// The principal variation that begins with it.
@@ -31,13 +33,7 @@ pub(super) struct RootMove {
 
 impl RootMove {
     pub(super) fn new(mv: KnownMove) -> Self {
-        Self { mv, score: -INFINITE, known: 0, is_lower_bound: false, line: vec![mv.played] }
-    }
-
-    /// Its line for the caller.
-    fn line(&self) -> Line {
-        let Self { known, is_lower_bound, ref line, .. } = *self;
-        Line { score: Score::of(known), is_lower_bound, moves: line.clone() }
+        Self { mv, score: -INFINITE, known: None, is_lower_bound: false, line: vec![mv.played] }
     }
 }
 
@@ -63,10 +59,18 @@ impl<'a, 't> Iterations<'a, 't> {
         Self { thread, root, finished: moves.clone(), moves, limits }
     }
 
-    /// What the caller gets: the best moves with their lines, the best first.
-    pub(super) fn lines(&self) -> Vec<Line> {
+    /// What the caller gets: the best moves with their lines, the best first. A move without a score has the evaluation of the root, but
+    /// no more than the move before it.
+    pub(super) fn lines(&mut self) -> Vec<Line> {
         let lines = self.limits.lines.clamp(1, self.moves.len());
-        self.moves[..lines].iter().map(RootMove::line).collect()
+        let is_scored = self.moves[..lines].iter().all(|root| root.known.is_some());
+        let mut most = if is_scored { INFINITE } else { self.thread.evaluate(self.root) };
+        let line = |root: &RootMove| {
+            let score = root.known.unwrap_or(most);
+            most = most.min(score);
+            Line { score: Score::of(score), is_lower_bound: root.is_lower_bound, moves: root.line.clone() }
+        };
+        self.moves[..lines].iter().map(line).collect()
     }
 
     /// Deepens until a limit or the caller ends it, beginning with a depth of at least 1. Returns the number of complete iterations;
@@ -84,7 +88,7 @@ impl<'a, 't> Iterations<'a, 't> {
                 }
             }
             // Lines come in the order of their scores, though each was found below the one before.
-            self.moves[..lines].sort_by_key(|root| -root.known);
+            self.moves[..lines].sort_by_key(|root| Reverse(root.known));
             completed = depth as u32;
             let nodes = self.thread.flush();
             let found = self.found(completed, nodes);
@@ -100,7 +104,7 @@ impl<'a, 't> Iterations<'a, 't> {
     /// Finds the best move of those from `first` on, and puts it there; false once the search has stopped. `is_new` says that no
     /// iteration is complete.
     fn deepen(&mut self, depth: i32, first: usize, is_new: bool) -> bool {
-        let last = self.moves[first].known;
+        let last = self.moves[first].known.unwrap_or(0);
         let is_narrow =
             self.thread.shared.selectivity.aspiration && depth >= ASPIRATION_DEPTH && !is_decisive(last);
         let mut half = WINDOW;
@@ -179,7 +183,7 @@ impl<'a, 't> Iterations<'a, 't> {
             }
             best = best.max(score);
             if number == 1 || score > alpha {
-                (chosen.score, chosen.known, chosen.is_lower_bound) = (score, score, score >= beta);
+                (chosen.score, chosen.known, chosen.is_lower_bound) = (score, Some(score), score >= beta);
                 thread.extend_line(0, chosen.mv.played);
                 chosen.line.clone_from(&thread.worker.lines[0]);
             }
@@ -192,7 +196,7 @@ impl<'a, 't> Iterations<'a, 't> {
     }
 
     /// What is known after some iterations, with this thread's counts.
-    fn found(&self, depth: u32, nodes: u64) -> Found {
+    fn found(&mut self, depth: u32, nodes: u64) -> Found {
         Found {
             lines: self.lines(),
             depth,

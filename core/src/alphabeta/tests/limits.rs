@@ -86,6 +86,26 @@ fn a_search_that_stops_within_an_iteration_claims_no_loss_that_the_last_one_did_
 }
 
 #[test]
+fn a_search_that_scores_no_move_has_the_evaluation_of_the_root() {
+    let evaluations =
+        [("4k3/8/8/8/8/8/8/QQQ1K3 w - - 0 1", 1000..4000), ("4k3/8/8/8/8/8/4q3/QQQ1K3 w - - 0 1", 500..3000)];
+    for (fen, expected) in evaluations {
+        for lines in [1, 2] {
+            let limits = Limits { nodes: Some(1), lines, ..Limits::default() };
+            let found = found(&AlphaBetaParams::default(), &game(fen), &limits);
+            assert_eq!((found.nodes, found.depth), (1, 0));
+            for line in &found.lines {
+                assert!(
+                    matches!(line.score, Score::Centipawns(own) if expected.contains(&own)),
+                    "{fen}: {:?}",
+                    line.score
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn every_line_is_legal_and_each_begins_with_another_move() {
     for game in random_games(52, 30, 5) {
         let limits = Limits { nodes: Some(20_000), lines: 4, ..Limits::default() };
