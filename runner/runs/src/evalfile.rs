@@ -18,6 +18,11 @@ use dc0_process::fault::Fault;
 const MARK: &[u8; 16] = b"dc0 evalfile  1\n";
 const ENDING: u64 = 32;
 
+/// Whether a net follows the program, which the last byte says: `-` for none, and `+` in an engine that was made with one. So an engine
+/// that was cut does not play with another net.
+static FOLLOWED: [u8; 24] = *b"dc0 followed by a net: -";
+const FOLLOWED_BY_NET: u8 = b'+';
+
 /// A net cannot be taken from or put into a single file.
 #[derive(Debug, Error)]
 pub enum EvalFileError {
@@ -31,6 +36,20 @@ pub enum EvalFileError {
         file: PathBuf,
         /// What is wrong with it.
         problem: String,
+    },
+    /// The net in it was changed.
+    #[error("{}: {problem}; the file is damaged, copy it again", file.display())]
+    Damaged {
+        /// The evalfile, or the engine with it at its end.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The engine has lost its net.
+    #[error("{}: the net that this engine was made with is missing at its end; it was cut, copy it again", file.display())]
+    Cut {
+        /// The program.
+        file: PathBuf,
     },
     /// The net in it cannot be used.
     #[error(transparent)]
@@ -59,7 +78,7 @@ impl Fault for EvalFileError {
         match self {
             Self::NoEvalFile { .. } => Exit::BadInput,
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Exit::BadInput,
-            Self::Checkpoint(_) | Self::Io { .. } => Exit::Storage,
+            Self::Damaged { .. } | Self::Cut { .. } | Self::Checkpoint(_) | Self::Io { .. } => Exit::Storage,
         }
     }
 }
@@ -88,8 +107,18 @@ pub fn write_engine(evalfile: &Path, out: &Path) -> Result<(), EvalFileError> {
     read_evalfile(evalfile)?;
     let program = own_program()?;
     let mut bytes = fs::read(&program).map_err(EvalFileError::io("read", &program))?;
-    if let Some(carried) = at_end(&program)? {
+    if let Some(carried) = at_own_end()? {
         bytes.truncate(carried.begin as usize);
+    }
+    let (_, label) = followed().split_last().expect("it has bytes");
+    let labels: Vec<usize> = bytes
+        .windows(label.len())
+        .enumerate()
+        .filter(|(_, bytes)| *bytes == label)
+        .map(|(at, _)| at)
+        .collect();
+    for at in labels {
+        bytes[at + label.len()] = FOLLOWED_BY_NET;
     }
     bytes.extend(regular::read(evalfile).map_err(EvalFileError::io("read", evalfile))?);
     durable::write(out, &bytes).map_err(EvalFileError::io("write", out))?;
@@ -99,8 +128,21 @@ pub fn write_engine(evalfile: &Path, out: &Path) -> Result<(), EvalFileError> {
 
 /// The net that this program carries, if it carries one.
 pub(super) fn carried() -> Result<Option<LoadedCheckpoint>, EvalFileError> {
-    let program = own_program()?;
-    at_end(&program)?.map(|found| found.net(&program)).transpose()
+    at_own_end()?.map(|found| found.net(&own_file()?)).transpose()
+}
+
+/// The evalfile at the end of this program, if it was made with one.
+fn at_own_end() -> Result<Option<Carried>, EvalFileError> {
+    let found = at_end(&own_program()?)?;
+    if found.is_none() && followed().ends_with(&[FOLLOWED_BY_NET]) {
+        return Err(EvalFileError::Cut { file: own_file()? });
+    }
+    Ok(found)
+}
+
+/// As this program has it: the compiler must not take the value from the source.
+fn followed() -> &'static [u8] {
+    std::hint::black_box(&FOLLOWED)
 }
 
 fn own_program() -> Result<PathBuf, EvalFileError> {
@@ -109,6 +151,11 @@ fn own_program() -> Result<PathBuf, EvalFileError> {
     if linux.exists() {
         return Ok(linux.to_owned());
     }
+    own_file()
+}
+
+/// The name of this program, for people.
+fn own_file() -> Result<PathBuf, EvalFileError> {
     env::current_exe().map_err(EvalFileError::io("find", Path::new("this program")))
 }
 
@@ -123,8 +170,16 @@ struct Carried {
 
 impl Carried {
     fn net(&self, file: &Path) -> Result<LoadedCheckpoint, EvalFileError> {
-        let file = file.with_extension("safetensors");
-        Ok(Checkpoint::from_bytes(&file, &self.manifest, &self.weights)?)
+        // Its own files had such a name.
+        let weights = file.with_extension("safetensors");
+        let damaged = |problem| EvalFileError::Damaged { file: file.to_owned(), problem };
+        Checkpoint::from_bytes(&weights, &self.manifest, &self.weights).map_err(|error| match error {
+            CheckpointError::Manifest { source, .. } => damaged(format!("its JSON cannot be read: {source}")),
+            CheckpointError::Digest { expected, found, .. } => {
+                damaged(format!("expected digest {expected} of the weights as its JSON says, found {found}"))
+            }
+            other => other.into(),
+        })
     }
 }
 

@@ -71,7 +71,7 @@ fn what_is_no_evalfile_or_a_damaged_one_is_refused() {
     refused("cut", 2, "cut: it has no ending of one; expected an evalfile");
     refused("x.rhai", 2, "expected an evalfile");
     refused("none", 2, "cannot read none");
-    refused("flipped", 3, "expected digest");
+    refused("flipped", 3, "flipped: expected digest");
 
     // The net is checked when the engine starts, too.
     assert_eq!(said(own, folder, &["export", "engine", "small", "--out", "engine"]).code, Some(0));
@@ -81,5 +81,20 @@ fn what_is_no_evalfile_or_a_damaged_one_is_refused() {
     bytes[middle] ^= 1;
     fs::write(&engine, bytes).expect("writes");
     let ended = said(&engine, folder, &["explain", "startpos", "--sims", "1"]);
-    assert!(ended.code == Some(3) && ended.stderr.contains("expected digest"), "{}", ended.stderr);
+    assert!(ended.code == Some(3) && ended.stderr.contains("engine: expected digest"), "{}", ended.stderr);
+
+    // Without its end, it does not play with the net of the program instead.
+    let cut = fs::File::options().write(true).open(&engine).expect("opens");
+    cut.set_len(cut.metadata().expect("exists").len() - 100_000).expect("cuts");
+    drop(cut);
+    for args in [
+        &["explain", "startpos", "--sims", "1"][..],
+        &["uci"],
+        &["export", "engine", "small", "--out", "next"],
+    ] {
+        let ended = said(&engine, folder, args);
+        assert!(ended.code == Some(3) && ended.stderr.contains("engine: the net that"), "{}", ended.stderr);
+    }
+    let ended = said(&engine, folder, &["explain", "startpos", "--sims", "1", "--net", "shipped:az_small"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
