@@ -104,6 +104,14 @@ impl Opponent {
         }
     }
 
+    /// Size of its transposition table in this process in MiB; 0 for programs, which have memory of their own.
+    pub fn hash_mb(&self) -> u32 {
+        match &self.0 {
+            Kind::Process { .. } => 0,
+            Kind::AlphaBeta { params, .. } => params.hash_mb,
+        }
+    }
+
     /// Whether its moves are limited by time, so that games depend on the machine.
     pub fn is_timed(&self) -> bool {
         match &self.0 {

@@ -50,6 +50,7 @@ pub struct TooLittleMemory {
 
 const COPIES: &str = "inference copies of all lanes";
 const ROWS: &str = "rows of shards";
+const TABLES: &str = "transposition tables of all lanes";
 
 impl Memory {
     /// Of making a net: its weights, and the bytes of its file. `start` is the net that it grows from.
@@ -94,6 +95,12 @@ impl Memory {
         Self(vec![(ROWS, GAME * f64::from(games) * f64::from(machine.lanes + 1))])
     }
 
+    /// Of alpha-beta searches, each with a transposition table of so many MiB for every lane that has a shard.
+    pub(crate) fn of_tables(hash_mb: impl IntoIterator<Item = u32>, shards: u32, machine: Machine) -> Self {
+        let each: f64 = hash_mb.into_iter().map(f64::from).sum();
+        Self(vec![(TABLES, each * f64::from(1 << 20) * f64::from(machine.lanes.min(shards)))])
+    }
+
     /// That of two steps at the same time.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
@@ -107,7 +114,12 @@ impl Memory {
 
     /// What makes it less.
     fn advice(&self) -> &'static str {
-        let has = |part: &str| self.0.iter().any(|(name, bytes)| *name == part && *bytes > 0.0);
+        let of =
+            |part: &str| self.0.iter().filter(|(name, _)| *name == part).map(|(_, bytes)| bytes).sum::<f64>();
+        let has = |part: &str| of(part) > 0.0;
+        if of(TABLES) > self.bytes() / 2.0 {
+            return "use a smaller hash_mb or fewer lanes";
+        }
         match (has(COPIES), has(ROWS)) {
             (_, true) => "use a smaller shard_games or fewer lanes",
             (true, _) => "use a smaller net (fewer blocks or filters) or fewer lanes",
@@ -145,7 +157,18 @@ fn parameters(network: &Network) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Memory, TooLittleMemory};
+    use super::{Machine, Memory, TooLittleMemory};
+
+    #[test]
+    fn tables_count_for_every_lane_that_has_a_shard() {
+        let machine = |lanes| Machine { lanes, is_on_cpu: true };
+        let of_both = |shards, lanes| Memory::of_tables([16, 1024], shards, machine(lanes)).bytes();
+        assert_eq!(of_both(3, 8), 3.0 * 1040.0 * 1_048_576.0);
+        assert_eq!(of_both(8, 2), 2.0 * 1040.0 * 1_048_576.0);
+        let memory = Memory::of_new(1e3, 0.0).and(Memory::of_tables([1024], 1, machine(1)));
+        let refused = memory.check("arena", Some(1 << 20)).expect_err("too large").to_string();
+        assert!(refused.contains("use a smaller hash_mb or fewer lanes"), "{refused}");
+    }
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_figures() {

@@ -18,6 +18,7 @@ use dc0_core::params::{ParamErrors, nearest};
 use dc0_core::search::{Requirement, RootRule, SearchParams, unmet};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_process::resources::available_memory;
 use thiserror::Error;
 
 use crate::score::{ScoreFit, ScoreParams};
@@ -153,6 +154,16 @@ pub enum SettingsError {
     NoDraw {
         /// The rule.
         rule: RootRule,
+    },
+    /// The machine has less memory.
+    #[error(
+        "option Hash: expected at most {available} MiB, which this machine has available, got {wanted}; it keeps its value"
+    )]
+    Memory {
+        /// The size asked for in MiB.
+        wanted: u32,
+        /// MiB that are available.
+        available: u64,
     },
     /// The net cannot serve it.
     #[error(
@@ -300,6 +311,14 @@ pub struct Settings {
     backend: Backend,
     device: String,
     onnxruntime: Option<PathBuf>,
+}
+
+/// A size of the hash in MiB, if the machine has that much; nothing is known of some systems.
+fn affordable(wanted: u32, available: Option<u64>) -> Result<u32, SettingsError> {
+    match available {
+        Some(available) if u64::from(wanted) > available => Err(SettingsError::Memory { wanted, available }),
+        _ => Ok(wanted),
+    }
 }
 
 fn combo(default: &str, names: &[&str]) -> Kind {
@@ -535,7 +554,12 @@ impl Settings {
                 self.evaluators = evaluators(self.backend, value, &self.net, self.onnxruntime.as_deref())?;
                 value.clone_into(&mut self.device);
             }
-            "Hash" => self.hash = number() as u32,
+            "Hash" => {
+                self.hash = affordable(
+                    number() as u32,
+                    available_memory().map(|free| free / (1 << 20) + u64::from(self.hash)),
+                )?;
+            }
             "MultiPV" => self.lines = number() as usize,
             "Move Overhead" => self.overhead = number(),
             "SyzygyPath" => self.set_tablebases(value)?,

@@ -77,7 +77,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
@@ -258,7 +258,10 @@ impl Step for Arena {
 
     fn memory(&self, params: &ArenaParams, machine: Machine) -> Memory {
         let nets: Vec<&Network> = self.networks().map(|(net, _)| net).collect();
-        Memory::of_inference(&nets, self.shards(params).len() as u32, machine)
+        let shards = self.shards(params).len() as u32;
+        let opponents = self.players.iter().filter_map(|player| player.program()?.opponent.as_ref());
+        let tables = params.alphabetas().map(|search| search.hash_mb).chain(opponents.map(Opponent::hash_mb));
+        Memory::of_inference(&nets, shards, machine).and(Memory::of_tables(tables, shards, machine))
     }
 
     fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

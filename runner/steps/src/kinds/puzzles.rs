@@ -19,6 +19,7 @@ use dc0_core::search::{ANALYSIS_RULES, LineRow, Search, SearchParams, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{FileEntry, Provenance, PuzzleRow, write_shard_table};
 use dc0_core::{durable, params, regular};
+use dc0_opponents::Opponent;
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -128,7 +129,7 @@ struct Part {
 
 impl Step for Puzzles {
     const KIND: &'static str = "puzzles";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
@@ -284,7 +285,11 @@ impl Step for Puzzles {
 
     fn memory(&self, params: &PuzzleParams, machine: Machine) -> Memory {
         let nets: Vec<&Network> = self.player.network().into_iter().collect();
-        Memory::of_inference(&nets, self.shards(params).len() as u32, machine)
+        let shards = self.shards(params).len() as u32;
+        let opponent = self.player.program().and_then(|program| program.opponent.as_ref());
+        let alphabeta = params.player.alphabeta.as_ref().map(|search| search.hash_mb);
+        let tables = alphabeta.into_iter().chain(opponent.map(Opponent::hash_mb));
+        Memory::of_inference(&nets, shards, machine).and(Memory::of_tables(tables, shards, machine))
     }
 
     fn estimate(&self, params: &PuzzleParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

@@ -69,7 +69,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static str = "self_play";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
     const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[
         Usage {
@@ -212,7 +212,13 @@ impl Step for SelfPlay {
     }
 
     fn memory(&self, params: &SelfPlayParams, machine: Machine) -> Memory {
-        Memory::of_inference(&[&self.network], params.games.div_ceil(params.shard_games), machine)
+        let shards = params.games.div_ceil(params.shard_games);
+        let tables = match &params.search {
+            SelfPlaySearch::Tree(_) => None,
+            SelfPlaySearch::AlphaBeta(search) => Some(search.hash_mb),
+        };
+        Memory::of_inference(&[&self.network], shards, machine)
+            .and(Memory::of_tables(tables, shards, machine))
     }
 
     /// The row of a position has the visits of its moves, so more simulations make it longer.

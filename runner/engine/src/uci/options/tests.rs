@@ -8,7 +8,7 @@ use dc0_core::rng::Seed;
 use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
-use super::{Settings, all, option_lines};
+use super::{Settings, affordable, all, option_lines};
 
 fn settings() -> Settings {
     Settings::new(None).expect("the shipped net on the CPU")
@@ -226,6 +226,14 @@ fn bad_values_are_rejected_with_the_range() {
     let elo = refused(settings, "UCI_Elo", "1500");
     assert!(elo.starts_with("there is no option \"UCI_Elo\": an Elo on a human scale"), "{elo}");
     assert_eq!(refused(settings, "Treads", "2"), "there is no option \"Treads\"; did you mean \"Threads\"?");
+}
+
+#[test]
+fn a_hash_beyond_the_memory_is_refused() {
+    assert_eq!(affordable(4096, Some(4096)).expect("fits"), 4096);
+    assert_eq!(affordable(65_536, None).expect("nothing is known"), 65_536);
+    let message = affordable(4097, Some(4096)).expect_err("too large").to_string();
+    assert!(message.contains("expected at most 4096 MiB") && message.contains("got 4097"), "{message}");
 }
 
 #[test]
