@@ -13,7 +13,7 @@ use super::thread::{Node, Thread};
 use crate::board::{KnownMove, Move, PossibleChecks};
 
 /// Beyond this halfmove clock the table decides nothing, because the fifty-move rule is near, and keys do not know the clock. Chosen.
-const TABLE_CLOCK: u32 = 90;
+pub(super) const TABLE_CLOCK: u32 = 90;
 
 /// The deepest search that each kind of pruning applies to, in plies.
 mod deepest {

@@ -1,6 +1,7 @@
 //! Quiescence: captures, promotions to a queen and answers to checks are followed to their end, so that evaluations are of quiet
 //! positions only (<https://www.chessprogramming.org/Quiescence_Search>).
 
+use super::descent::TABLE_CLOCK;
 use super::ordering::{self, Buffers, Known};
 use super::piece_squares::value;
 use super::score::{INFINITE, MAX_EVALUATION, MAX_PLY, mated};
@@ -34,6 +35,7 @@ impl Thread<'_> {
         if let Some(entry) = stored
             && !is_pv
             && entry.bound.decides(entry.score, alpha, beta)
+            && at.position.halfmove_clock() < TABLE_CLOCK
         {
             return entry.score;
         }
