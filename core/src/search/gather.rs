@@ -57,8 +57,9 @@ impl Searcher for FastEngine {
 
 impl Search {
     /// Starts simulations until enough of them wait for evaluations, and adds these leaves to `batch`. Several batches may be under
-    /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of
-    /// leaves that wait.
+    /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Beside leaves that wait, as
+    /// many simulations end at known results at most, since what the leaves bring may lead elsewhere (Leela Chess Zero bounds them by
+    /// `MaxOutOfOrderEvalsFactor`). Returns the number of leaves that wait.
     pub(super) fn gather_into(
         &mut self,
         pending: &mut Pending,
@@ -67,10 +68,12 @@ impl Search {
         most: Amount,
     ) -> usize {
         debug_assert!(pending.is_empty(), "the previous batch was applied");
-        let (root_ply, mut collisions) = (self.game.ply(), 0);
+        let (root_ply, mut collisions, mut known) = (self.game.ply(), 0, 0);
         let most_collisions = self.max_collisions(most.leaves);
         for _ in 0..most.descents {
-            let is_full = pending.len() >= most.leaves as usize || collisions >= most_collisions;
+            let is_full = pending.len() >= most.leaves as usize
+                || collisions >= most_collisions
+                || known >= most.leaves && !pending.is_empty();
             if is_full || !self.may_start() {
                 break;
             }
@@ -78,6 +81,7 @@ impl Search {
             let (node, stop) = self.descend(pending);
             match stop {
                 Stop::Known(wdl) => {
+                    known += u32::from(!pending.is_empty());
                     self.start();
                     self.back_up(&pending.paths[path_start..], node, wdl);
                     self.check_gain();

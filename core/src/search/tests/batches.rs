@@ -89,6 +89,19 @@ fn a_batch_of_a_narrow_tree_is_filled_past_its_collisions() {
 }
 
 #[test]
+fn known_results_do_not_spend_the_budget_while_leaves_wait() {
+    // Every move of the king draws by the fifty moves; the pawn's two moves keep it.
+    let late = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 99 1");
+    for leaves in [1, 2, 8] {
+        let params = SearchParams { leaf_batch: leaves, ..simulations(400) };
+        let search = searched(&late, &params, &mut Material::new(encoding()));
+        let of_pawn = |mv: &RootMove| mv.played.to_string().starts_with("e2");
+        let visits: u32 = search.root_moves().filter(of_pawn).map(|mv| mv.visits).sum();
+        assert!(visits > 200, "{leaves} leaves: {visits}");
+    }
+}
+
+#[test]
 fn collisions_leave_no_trace() {
     // Without several leaves in flight there are none.
     for game in bench::positions() {
