@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::board::{Adjudication, Fault, Reason};
+
 use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, StackSeries};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
@@ -9,16 +11,6 @@ use crate::report::curve::quantile;
 use crate::report::inputs::ReportRun;
 use crate::report::outcomes::OutcomeCount;
 use crate::report::section::{Part, Section, drawn};
-
-/// Every reason for a game's end: its name in the tables, and in the report.
-const REASONS: [(&str, &str); 6] = [
-    ("checkmate", "checkmate"),
-    ("ply_cap", "ply cap"),
-    ("threefold", "threefold repetition"),
-    ("fifty_moves", "fifty-move rule"),
-    ("insufficient_material", "insufficient material"),
-    ("stalemate", "stalemate"),
-];
 
 pub(super) const SECTION: Section = Section {
     id: "games",
@@ -30,7 +22,7 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
-    let mut parts = Vec::new();
+    let (mut parts, reasons) = (Vec::new(), reasons(&context.outcomes));
     for (index, run) in context.runs.iter().enumerate() {
         let outcomes: Vec<&OutcomeCount> =
             context.outcomes.iter().filter(|outcome| outcome.run == run.name).collect();
@@ -41,7 +33,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
             parts.push(Part::Heading(run.name.clone()));
         }
         parts.extend(drawn(results(index, &outcomes)));
-        parts.extend(drawn(terminations(index, &outcomes)));
+        parts.extend(drawn(terminations(index, &outcomes, &reasons)));
     }
     if !parts.is_empty() {
         let end = parts.len();
@@ -92,17 +84,45 @@ fn results(run: usize, outcomes: &[&OutcomeCount]) -> Chart {
     shares(format!("outcomes-{run}"), "Results", caption, marks)
 }
 
-fn terminations(run: usize, outcomes: &[&OutcomeCount]) -> Chart {
-    let is = |(reason, _): &(&'static str, &str)| {
-        let reason = *reason;
+/// The reasons for which games of any run ended: those of the rules first, and each in the same place, so in the same colour, for every
+/// run.
+fn reasons(outcomes: &[OutcomeCount]) -> Vec<&str> {
+    let mut occurring: Vec<&str> = outcomes.iter().map(|outcome| outcome.reason.as_str()).collect();
+    let rank = |reason: &str| {
+        let known = Reason::ALL.iter().map(|reason| reason.name());
+        known
+            .chain(Adjudication::NAMES.iter().copied())
+            .chain(Fault::NAMES.iter().copied())
+            .position(|name| name == reason)
+    };
+    occurring.sort_by_key(|reason| (rank(reason).unwrap_or(usize::MAX), *reason));
+    occurring.dedup();
+    occurring
+}
+
+/// The name of a reason for people.
+fn label(reason: &str) -> String {
+    match reason {
+        "threefold" => "threefold repetition".to_owned(),
+        "fifty_moves" => "fifty-move rule".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+fn terminations(run: usize, outcomes: &[&OutcomeCount], reasons: &[&str]) -> Chart {
+    let is = |reason: &&'_ str| {
+        let reason = (*reason).to_owned();
         move |outcome: &OutcomeCount| outcome.reason == reason
     };
-    let is: Vec<_> = REASONS.iter().map(is).collect();
-    let kinds: Vec<Kind<'_>> = REASONS
+    let is: Vec<_> = reasons.iter().map(is).collect();
+    let labels: Vec<String> = reasons.iter().map(|reason| label(reason)).collect();
+    let kinds: Vec<Kind<'_>> = labels
         .iter()
         .zip(&is)
         .enumerate()
-        .map(|(number, ((_, name), is))| (*name, Ink::Series(number), is as &dyn Fn(&OutcomeCount) -> bool))
+        .map(|(number, (name, is))| {
+            (name.as_str(), Ink::Series(number), is as &dyn Fn(&OutcomeCount) -> bool)
+        })
         .collect();
     let caption = "How each iteration's games ended.";
     shares(format!("terminations-{run}"), "Terminations", caption, stacks(outcomes, &kinds))
@@ -143,4 +163,41 @@ fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
         marks: Marks::Series(context.runs.iter().enumerate().map(series).collect()),
         references: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OutcomeCount, reasons, terminations};
+    use crate::charts::Marks;
+
+    #[test]
+    fn the_shares_of_all_terminations_sum_to_one() {
+        let outcome = |iteration, reason: &str, games| {
+            let (run, reason) = ("run".to_owned(), reason.to_owned());
+            OutcomeCount { run, iteration, result: 0, reason, games }
+        };
+        let outcomes = [
+            outcome(0, "resignation", 5.0),
+            outcome(0, "checkmate", 3.0),
+            outcome(0, "of another version", 1.0),
+            outcome(1, "time", 2.0),
+            outcome(1, "resignation", 1.0),
+            outcome(1, "tablebase", 4.0),
+            outcome(1, "fifty_moves", 4.0),
+        ];
+        let found = reasons(&outcomes);
+        let expected = ["checkmate", "fifty_moves", "resignation", "tablebase", "time", "of another version"];
+        assert_eq!(found, expected);
+        let Marks::Stacks { categories, parts } =
+            terminations(0, &outcomes.iter().collect::<Vec<_>>(), &found).marks
+        else {
+            panic!("bars")
+        };
+        assert_eq!((categories.len(), parts.len()), (2, 6));
+        assert_eq!(parts[1].name, "fifty-move rule");
+        for iteration in 0..2 {
+            let sum: f64 = parts.iter().map(|part| part.values[iteration]).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+        }
+    }
 }
