@@ -174,7 +174,7 @@ def _named(moves, part):
 
 
 def opening(moves):
-    """The name of a game's opening, from its last named position, if the game began at the initial position."""
+    """The name of the opening that these moves make from the initial position, by the last named position."""
     return _named(moves, 1)
 
 

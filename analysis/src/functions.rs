@@ -49,7 +49,7 @@ const INFOS: [FunctionInfo; 10] = [
     FunctionInfo {
         form: "opening(moves)",
         gives: "text",
-        meaning: "the opening's name, by the last named position of a game from the initial position; empty if there is none",
+        meaning: "the opening's name, by the last named position of these moves from the initial position; empty if there is none",
     },
     FunctionInfo { form: "eco(moves)", gives: "text", meaning: "the opening's ECO code, such as `B20`" },
     FunctionInfo {

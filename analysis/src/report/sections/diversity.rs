@@ -1,5 +1,7 @@
 //! How much games differ: distinct positions, first moves and named openings.
 
+use dc0_core::board::Game;
+
 use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, percent};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
@@ -66,8 +68,10 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
 fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, AnalysisError> {
     let Some(last) = context.last_iteration(run) else { return Ok(None) };
     let statement = format!(
-        "select opening(moves) as name, count(*) as games, avg(cast(result as double)) as white from games \
+        "select case when start_fen = {} then opening(moves) else '' end as name, count(*) as games, \
+         avg(cast(result as double)) as white from games \
          where run = {} and iteration = {last} group by name order by games desc, name",
+        crate::quoting::text(&Game::initial().start().fen()),
         crate::quoting::text(&run.name)
     );
     let answer = context.database.fetch(&statement)?;
