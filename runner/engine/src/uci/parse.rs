@@ -71,6 +71,8 @@ pub struct Go {
     pub infinite: bool,
     /// Count the positions after this many plies, in place of a search.
     pub perft: Option<i64>,
+    /// Limits that no whole number follows, so that they limit nothing.
+    pub without_number: Vec<String>,
 }
 
 /// Parses a line: the first known command in it, with its arguments. `None` if there is none.
@@ -203,6 +205,8 @@ fn go(arguments: &str) -> Go {
         if let Some(read) = words.peek().and_then(|word| whole_number(word)) {
             *number = Some(read);
             words.next();
+        } else {
+            go.without_number.push(word.to_owned());
         }
     }
     go

@@ -141,6 +141,10 @@ impl Session {
     fn go(&mut self, go: Go) {
         // A second `go` stops the first search, which reports its move before the second begins.
         self.stop();
+        for limit in &go.without_number {
+            self.output
+                .info(&format!("error: go {limit}: expected a whole number after it; it limits nothing"));
+        }
         let signal = Arc::new(Signal::new(go.ponder));
         let order = Order {
             game: self.game.clone(),

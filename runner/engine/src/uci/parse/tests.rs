@@ -81,6 +81,7 @@ fn limits_come_in_any_order_with_any_sign() {
             movetime: Some(50),
             infinite: true,
             perft: None,
+            without_number: Vec::new(),
         }
     );
     assert_eq!(go("go nodes 800 wtime 7"), go("go wtime 7 nodes 800"));
@@ -94,10 +95,14 @@ fn perft_has_a_depth() {
 }
 
 #[test]
-fn limits_without_a_number_are_skipped() {
-    assert_eq!(go("go wtime btime 5"), Go { btime: Some(5), ..Go::default() });
-    assert_eq!(go("go nodes many depth"), Go::default());
-    assert_eq!(go("go wtime 12x - + -- nodes 3"), Go { nodes: Some(3), ..Go::default() });
+fn limits_without_a_number_are_skipped_and_named() {
+    let without = |names: &[&str]| Go {
+        without_number: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Go::default()
+    };
+    assert_eq!(go("go wtime btime 5"), Go { btime: Some(5), ..without(&["wtime"]) });
+    assert_eq!(go("go nodes many depth"), without(&["nodes", "depth"]));
+    assert_eq!(go("go wtime 12x - + -- nodes 3"), Go { nodes: Some(3), ..without(&["wtime"]) });
 }
 
 #[test]
