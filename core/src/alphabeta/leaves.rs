@@ -22,7 +22,7 @@ pub struct QuiescentNnue {
     captures: Captures,
 }
 
-/// Positions that the quiescence of a row may visit. A net without training hardly tells one exchange from another, so nothing is cut
+/// Positions that the quiescence of a row may visit. A net without training hardly distinguishes exchanges, so nothing is cut
 /// off, and a row may lead to millions. Measured in the middle of random games: trained nets need more in two rows of 10,000.
 pub(super) const MOST_POSITIONS: u32 = 1000;
 

@@ -68,7 +68,8 @@ pub(crate) fn king_buckets(squares: u32) -> Vec<u32> {
 pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     let small =
         |kind, activation| TowerSpec { kind, blocks: 2, filters: 24, activation, ..TowerSpec::default() };
-    let nnue = |accumulator| TowerSpec { accumulator, filters: 64, ..small(Tower::Nnue, Activation::Relu) };
+    let nnue =
+        |accumulator| TowerSpec { kind: Tower::Nnue, accumulator, filters: 64, ..TowerSpec::default() };
     let threats = TowerSpec { inputs: NnueInputs::Threats, ..nnue(Accumulator::Pairwise) };
     let by_king = TowerSpec { mirrored: true, ..nnue(Accumulator::Squared) };
     let [half, whole] = [32, 64].map(king_buckets);
@@ -101,8 +102,12 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     pairs
         .map(|(tower, (policy, value, moves_left))| NetworkSpec {
             policy_head: PolicyHeadSpec {
-                kind: policy,
-                kernel: if policy == PolicyHead::Conv && moves_left { 3 } else { 1 },
+                kind: if tower.kind == Tower::Nnue { PolicyHead::Conv } else { policy },
+                kernel: if tower.kind != Tower::Nnue && policy == PolicyHead::Conv && moves_left {
+                    3
+                } else {
+                    1
+                },
                 inputs: with_own_layer(&tower).then_some(if moves_left {
                     NnueInputs::Threats
                 } else {
@@ -115,8 +120,12 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
                     Vec::new()
                 },
             },
+            value_head: ValueHeadSpec {
+                kind: value,
+                filters: if tower.kind == Tower::Nnue { ValueHeadSpec::default().filters } else { 4 },
+                hidden: 16,
+            },
             tower,
-            value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
             moves_left_head: moves_left.then(MovesLeftHeadSpec::default),
             auxiliary_heads: moves_left.then_some(AuxiliaryHeadsSpec {
                 soft_policy: true,

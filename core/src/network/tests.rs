@@ -116,7 +116,10 @@ fn threats_are_inputs_of_an_nnue_alone_and_stay_once_they_are_there() {
     let spec = serde_json::json!({ "tower": { "inputs": "threats" } });
     let error = read::<NetworkSpec>("network", &serde_json::from_value(spec).expect("parameters"))
         .expect_err("no nnue");
-    assert!(error.to_string().contains("tower.inputs: only an nnue"), "{error}");
+    assert!(
+        error.to_string().contains("tower.inputs: has no effect in the kind se_resnet, only in nnue"),
+        "{error}"
+    );
 }
 
 #[test]

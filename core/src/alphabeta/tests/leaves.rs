@@ -127,7 +127,7 @@ fn evaluators_without_it_refuse() {
 
 #[test]
 fn an_exchange_without_end_is_left_to_the_net() {
-    // Both sides have more captures here than a net without training can tell apart.
+    // Both sides have more captures here than a net without training can distinguish.
     let many = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     let many = Position::from_fen(many).expect("a legal position");
     let mut plain = NnueEvaluator::new(net());
