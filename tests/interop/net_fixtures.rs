@@ -33,14 +33,14 @@ fn towers() -> Vec<TowerSpec> {
     for accumulator in [Accumulator::Pairwise, Accumulator::Clipped, Accumulator::Squared] {
         for inputs in [NnueInputs::Pieces, NnueInputs::Threats] {
             let kind = Tower::Nnue;
-            let plain = TowerSpec { kind, accumulator, inputs, filters: 64, ..small.clone() };
+            let plain = TowerSpec { kind, accumulator, inputs, filters: 64, ..TowerSpec::default() };
             if (accumulator == Accumulator::Clipped) != (inputs == NnueInputs::Threats) {
                 towers.push(TowerSpec { mirrored: true, king_buckets: ranks(32), ..plain.clone() });
             }
             towers.push(plain);
         }
     }
-    let nnue = TowerSpec { kind: Tower::Nnue, filters: 64, ..small };
+    let nnue = TowerSpec { kind: Tower::Nnue, filters: 64, ..TowerSpec::default() };
     towers.push(TowerSpec { mirrored: true, ..nnue.clone() });
     towers.push(TowerSpec { king_buckets: ranks(64), ..nnue });
     towers
@@ -68,7 +68,11 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
         // An nnue sees every position from the side to move.
         let orientation = if tower.kind == Tower::Nnue { Orientation::SideToMove } else { orientation };
         for heads in 0..8 {
-            let policy = [PolicyHead::Conv, PolicyHead::Dense][heads % 2];
+            // Its heads are dense, so it has no kinds of them and no filters.
+            let is_nnue = tower.kind == Tower::Nnue;
+            let policy =
+                if is_nnue { PolicyHead::Conv } else { [PolicyHead::Conv, PolicyHead::Dense][heads % 2] };
+            let filters = |filters, default| if is_nnue { default } else { filters };
             let value = [ValueHead::Wdl, ValueHead::Scalar][heads / 2 % 2];
             nets.push(NetworkSpec {
                 encoding,
@@ -81,8 +85,15 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
                     king_buckets: if tower.mirrored && heads > 5 { ranks(32) } else { Vec::new() },
                     ..PolicyHeadSpec::default()
                 },
-                value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
-                moves_left_head: (heads / 4 == 1).then_some(MovesLeftHeadSpec { filters: 2, hidden: 8 }),
+                value_head: ValueHeadSpec {
+                    kind: value,
+                    filters: filters(4, ValueHeadSpec::default().filters),
+                    hidden: 16,
+                },
+                moves_left_head: (heads / 4 == 1).then_some(MovesLeftHeadSpec {
+                    filters: filters(2, MovesLeftHeadSpec::default().filters),
+                    hidden: 8,
+                }),
                 auxiliary_heads: (heads % 3 == 1).then_some(AuxiliaryHeadsSpec {
                     soft_policy: true,
                     reply: heads == 1,
