@@ -57,9 +57,9 @@ impl Searcher for FastEngine {
 
 impl Search {
     /// Starts simulations until enough of them wait for evaluations, and adds these leaves to `batch`. Several batches may be under
-    /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Beside leaves that wait, as
-    /// many simulations end at known results at most, since what the leaves bring may lead elsewhere (Leela Chess Zero bounds them by
-    /// `MaxOutOfOrderEvalsFactor`). Returns the number of leaves that wait.
+    /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. While leaves of any batch
+    /// wait, no more simulations end at known results than the batch may have leaves, since what the leaves bring may lead elsewhere
+    /// (Leela Chess Zero bounds them by `MaxOutOfOrderEvalsFactor`). Returns the number of leaves that wait.
     pub(super) fn gather_into(
         &mut self,
         pending: &mut Pending,
@@ -73,7 +73,7 @@ impl Search {
         for _ in 0..most.descents {
             let is_full = pending.len() >= most.leaves as usize
                 || collisions >= most_collisions
-                || known >= most.leaves && !pending.is_empty();
+                || known >= most.leaves && self.in_flight > 0;
             if is_full || !self.may_start() {
                 break;
             }
@@ -81,7 +81,7 @@ impl Search {
             let (node, stop) = self.descend(pending);
             match stop {
                 Stop::Known(wdl) => {
-                    known += u32::from(!pending.is_empty());
+                    known += u32::from(self.in_flight > 0);
                     self.start();
                     self.back_up(&pending.paths[path_start..], node, wdl);
                     self.check_gain();

@@ -98,7 +98,6 @@ await desktop.keyboard.press("Escape");
 await desktop.waitForFunction(() => document.querySelector("#loss [data-tool=reset]").disabled);
 await desktop.click("#loss [data-tool=log-x]");
 seen.logarithmic = await desktop.$eval("#loss [data-tool=log-x]", (button) => button.getAttribute("aria-pressed"));
-await desktop.waitForSelector("#loss .legend button");
 await desktop.click("#loss .legend button");
 seen.hidden = await desktop.$$eval("#loss .legend button", (all) => all.map((one) => one.getAttribute("aria-pressed")));
 

@@ -77,6 +77,19 @@ fn the_search_does_not_depend_on_the_threads_that_evaluate() {
 }
 
 #[test]
+fn known_results_do_not_spend_the_budget_while_the_other_half_waits() {
+    // Every move of the king draws by the fifty moves; the pawn's two moves keep it.
+    let late = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 99 1");
+    for leaves in [2, 8] {
+        let params = SearchParams { leaf_batch: leaves, ..simulations(400) };
+        let search = in_turns(&late, &params, &mut Material::new(encoding()));
+        let of_pawn = |mv: &RootMove| mv.played.to_string().starts_with("e2");
+        let visits: u32 = search.root_moves().filter(of_pawn).map(|mv| mv.visits).sum();
+        assert!(visits > 200, "{leaves} leaves: {visits}");
+    }
+}
+
+#[test]
 fn each_half_is_finished_before_the_next_is_begun_and_the_whole_budget_is_spent() {
     for params in all_params() {
         for game in bench::positions() {
