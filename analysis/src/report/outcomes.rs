@@ -1,4 +1,4 @@
-//! Counts of self-play games by result and reason.
+//! Counts of stored games by result and reason.
 
 use crate::database::Database;
 use crate::error::AnalysisError;

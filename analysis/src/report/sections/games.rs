@@ -1,4 +1,4 @@
-//! How self-play games ended, and how long they were.
+//! How stored games ended, and how long they were.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::report::section::{Part, Section, drawn};
 
 pub(super) const SECTION: Section = Section {
     id: "games",
-    title: "Self-play games",
-    about: "How self-play games end: their results, terminations and lengths.",
+    title: "Games",
+    about: "How the games that were played or imported end: their results, terminations and lengths.",
     reads: &["games"],
     no_data: |_| "no games are stored",
     parts,

@@ -56,7 +56,7 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "Value calibration",
-        "A miscalibrated value misleads the search. Expected calibration error of the net (Guo et al. 2017), on a scale of −1 to \
+        "A miscalibrated value misleads the search. Expected calibration error of the stored values (Guo et al. 2017), on a scale of −1 to \
          1; threshold chosen.",
         calibration,
     ),

@@ -154,7 +154,7 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     let last = last.filter(|outcome| outcome.run == run.name && Some(outcome.iteration) == iteration);
     let games: f64 = last.clone().map(|outcome| outcome.games).sum();
     let draws: f64 = last.filter(|outcome| outcome.result == 0).map(|outcome| outcome.games).sum();
-    tiles.push(tile("self-play games", short(totals.games)));
+    tiles.push(tile("games", short(totals.games)));
     tiles.push(tile("positions", short(totals.positions)));
     if games > 0.0 {
         let share = percent(draws / games, 0);

@@ -17,7 +17,7 @@ const SHOWN: usize = 8;
 pub(super) const SECTION: Section = Section {
     id: "sample-games",
     title: "Sample games",
-    about: "Self-play games with the search's evaluation of each position. Step through them with the buttons, the slider, the \
+    about: "Games that were played or imported, with the evaluation of each position. Step through them with the buttons, the slider, the \
         arrow keys, Home and End. Values are from White's side.",
     reads: &["games", "positions", "steps"],
     no_data: |_| "no games are stored",
