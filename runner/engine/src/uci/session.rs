@@ -145,6 +145,9 @@ impl Session {
             self.output
                 .info(&format!("error: go {limit}: expected a whole number after it; it limits nothing"));
         }
+        if let Some(moves) = go.mate.filter(|moves| *moves < 1) {
+            self.output.info(&format!("error: go mate {moves}: expected at least 1 move; it limits nothing"));
+        }
         let signal = Arc::new(Signal::new(go.ponder));
         let order = Order {
             game: self.game.clone(),

@@ -49,6 +49,19 @@ fn castling_en_passant_and_promotions_use_uci_notation() {
 }
 
 #[test]
+fn a_limit_that_limits_nothing_is_named() {
+    let mut engine = Engine::ready(&[]);
+    for (go, problem) in [
+        ("go nodes abc depth 2", "error: go nodes: expected a whole number after it"),
+        ("go mate 0 nodes 20", "error: go mate 0: expected at least 1 move"),
+        ("go mate -3 nodes 20", "error: go mate -3: expected at least 1 move"),
+    ] {
+        let lines = engine.search("startpos", go);
+        assert!(lines[0].contains(problem), "{lines:?}");
+    }
+}
+
+#[test]
 fn threads_change_no_search_of_a_size() {
     let searched = |threads: &str| {
         let mut engine = Engine::ready(&["--option", &format!("Threads={threads}")]);
