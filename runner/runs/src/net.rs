@@ -94,6 +94,7 @@ pub struct Named {
 }
 
 /// The names of the nets that are built into the program.
+const SHIPPED: &str = "shipped";
 const SHIPPED_RESIDUAL: &str = "shipped:az_small";
 const SHIPPED_NNUE: &str = "shipped:az_nnue";
 
@@ -139,10 +140,11 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
     Ok(Named { file, net: Arc::new(loaded.checkpoint), digest: loaded.digest })
 }
 
-/// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped:az_small` or `shipped:az_nnue` names;
-/// `RUN` is a run's folder, or its name in `datasets`.
+/// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped`, `shipped:az_small` or
+/// `shipped:az_nnue` names; `RUN` is a run's folder, or its name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {
     match name {
+        SHIPPED => return shipped(),
         SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
         SHIPPED_NNUE => return Ok(shipped_nnue()?.clone()),
         _ => {}

@@ -22,7 +22,7 @@ use dc0_opponents::{Opponent, UciParams};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault, chain};
-use dc0_runs::net::{named, shipped};
+use dc0_runs::net::named;
 use dc0_steps::progress::{Amount, StepProgress};
 use log::LevelFilter;
 use thiserror::Error;
@@ -174,7 +174,7 @@ impl OpeningsArgs {
                         "--nodes and --option are for UCI engines, and \"{judge}\" is a net; give --simulations"
                     ));
                 }
-                let net = if judge == "shipped" { shipped()? } else { named(judge)? }.net;
+                let net = named(judge)?.net;
                 let simulations = Value::Int(self.simulations.unwrap_or(64).into());
                 let search = read::<SearchParams>("openings", &Value::of([("simulations", simulations)]))?;
                 let search = Box::new(search);

@@ -17,7 +17,7 @@ fn an_engine_plays_with_the_net_of_its_evalfile_where_none_is_named() {
     let experiment = Experiment::new("");
     let folder = experiment.folder.path();
     let own = Path::new(env!("CARGO_BIN_EXE_dc0-run"));
-    for (net, evalfile) in [("shipped:az_small", "small"), ("shipped:az_nnue", "nnue")] {
+    for (net, evalfile) in [("shipped:az_small", "small"), ("shipped", "nnue")] {
         let ended = said(own, folder, &["export", "evalfile", net, "--out", evalfile]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     }
@@ -38,6 +38,7 @@ fn an_engine_plays_with_the_net_of_its_evalfile_where_none_is_named() {
     };
     let small = explained(own, &["--net", "shipped:az_small"]);
     assert_eq!(explained(&engine, &[]), small);
+    assert_eq!(explained(&engine, &["--net", "shipped"]), small, "the net that plays by default");
     assert_ne!(explained(own, &[]), small, "the net in the program is another one");
     assert_eq!(explained(&engine, &["--net", "shipped:az_nnue"]), explained(own, &[]));
 

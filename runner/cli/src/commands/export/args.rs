@@ -42,7 +42,7 @@ pub(crate) enum ExportFormat {
 /// What `export net` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportNetArgs {
-    /// A net: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped:az_small` or `shipped:az_nnue`.
+    /// A net: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped` (the net in the program), `shipped:az_small` or `shipped:az_nnue`.
     #[arg(value_name = "NET")]
     pub net: String,
     /// The weights file to write, with its .json beside it; existing ones are replaced.
