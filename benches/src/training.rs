@@ -88,7 +88,7 @@ fn load(options: &Options, spec: &NetworkSpec, params: &TrainParams) -> Result<S
         let rows: Vec<PositionRow> = read_entry(folder.root(), shard.positions)?;
         reading += start.elapsed().as_secs_f64();
         let start = now();
-        samples.add(Part { name: shard.name(), weight: 1.0, games: &games, positions: &rows })?;
+        samples.add(Part { name: shard.name(), source: 0, weight: 1.0, games: &games, positions: &rows })?;
         replaying += start.elapsed().as_secs_f64();
         positions += rows.len();
     }

@@ -51,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut samples = Samples::new(start.spec.input(), &params)?;
         samples.add(Part {
             name: "example",
+            source: 0,
             weight: 1.0,
             games: &played.games,
             positions: &played.positions,

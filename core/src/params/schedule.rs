@@ -44,7 +44,13 @@ impl Schedule {
 
     /// The largest value of the schedule.
     pub fn max(&self) -> f64 {
-        self.points.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
+        self.max_below(u32::MAX)
+    }
+
+    /// The largest value at counters below `end`, or at 0.
+    pub fn max_below(&self, end: u32) -> f64 {
+        let reached = self.points.partition_point(|point| point.0 < end).max(1);
+        self.points[..reached].iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 

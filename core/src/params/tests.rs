@@ -177,6 +177,13 @@ fn schedules_are_read_from_points() {
     assert!(errors(r#"{"temperature": []}"#).contains("rise from 0"));
 }
 
+#[test]
+fn the_largest_value_of_a_schedule_is_one_that_it_reaches() {
+    let schedule = Schedule::from_points(vec![(0, 1.0), (2, 0.5), (7, 3.0)]).expect("points");
+    assert_eq!([0, 1, 7, 8].map(|end| schedule.max_below(end)), [1.0, 1.0, 1.0, 3.0]);
+    assert_eq!(schedule.max(), 3.0);
+}
+
 /// Such a list would hold its first values for one ply each, and its last for the rest.
 #[test]
 fn a_schedule_is_no_list_of_numbers() {

@@ -107,7 +107,7 @@ param_enum! {
 param_enum! {
     /// How weights are averaged.
     pub enum AverageKind {
-        /// An exponential moving average (Polyak & Juditsky 1992), which goes on from training to training with the optimiser's state.
+        /// An exponential moving average (Polyak & Juditsky 1992), which goes on from one training with it to the next, with the optimiser's state.
         Ema = "ema",
         /// The plain mean over one training (stochastic weight averaging, Izmailov et al. 2018).
         Swa = "swa",
@@ -116,8 +116,8 @@ param_enum! {
 
 params! {
     /// Averages of the weights over the updates, as Leela Chess Zero and KataGo play with. The average is the trained net, which
-    /// plays and is validated; the next training goes on from the weights themselves. Batch norm's running statistics are averaged
-    /// like weights.
+    /// plays and is validated; a training that carries the optimiser's state on starts from the weights themselves, even if it has no
+    /// average of its own, and one with a fresh state from the average. Batch norm's running statistics are averaged like weights.
     pub struct WeightAverage {
         /// How weights are averaged.
         kind: AverageKind = AverageKind::Ema;
@@ -178,10 +178,11 @@ params! {
         clip_norm: Option<f64> = None, in 1e-6..=1e6;
         /// Weight of the policy's cross-entropy in the loss; a function of the update, like all weights of losses.
         policy_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
-        /// Weight of the value's loss: cross-entropy, or the squared error of a `scalar` head.
+        /// Weight of the value's loss: cross-entropy, or the squared error of a `scalar` head, as a mean over a batch in which each
+        /// position counts by its own weight (`ply_cap_value_weight`, `quiet_values`).
         value_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
-        /// Weight of the moves-left head's loss, if the net has that head: the Huber loss of plies / 20 over positions of
-        /// games that were played to their end. 1 as in Leela's training configurations.
+        /// Weight of the moves-left head's loss, if the net has that head: the Huber loss of plies / 20, with a delta of 10 plies, over
+        /// positions of games that were played to their end (`lczero-training`, `tfprocess.py`). 1 as in Leela's training configurations.
         moves_left_weight: Schedule = Schedule::constant(1.0), in 0.0..=1000.0;
         /// Weight of the `soft_policy` head's cross-entropy, if the net has that head. 8 as in KataGo (`KataGoMethods.md`): a flat
         /// target has small gradients.
@@ -213,7 +214,7 @@ params! {
         /// the game of Go with deep neural networks and tree search", Methods).
         positions_per_game: Option<u32> = None, in 1..=10_000;
         /// Whether positions with the same input become one sample, with the means of their policy and value targets; the other
-        /// heads learn those of the first. Otherwise the first positions of games count as often as they were played.
+        /// heads learn those of the first, the reply being the next position's policy target, which may be such a mean. Otherwise the first positions of games count as often as they were played.
         deduplicate: bool = false;
         /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
         /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
@@ -227,8 +228,8 @@ params! {
         discount: f64 = 1.0, in 0.9..=1.0;
         /// The result of games that only the ply cap ended.
         capped_games: CappedGames = CappedGames::Bootstrap;
-        /// Weight of the value's loss in games that only the ply cap ended; less than 1 keeps many such games from pulling all values
-        /// towards a draw, where they count as drawn.
+        /// Weight of positions in the value's loss if only the ply cap ended their game, beside 1 for those of other games; less than 1
+        /// keeps many such games from pulling all values towards a draw, where they count as drawn.
         ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
         /// Whether only quiet positions train the value: those without a check whose move neither captures nor promotes. The others train
         /// the other heads. For nets that a quiescence search asks for values; with `positions: "quiet"` the policy would not learn to
@@ -264,6 +265,14 @@ params! {
         let is_unused = params.search_value_weight == 0.0;
         is_unused.then(|| ("search_value_horizon", message.to_owned())).into_iter().collect()
     };
+}
+
+impl WeightAverage {
+    /// The first update, counted from 1, after which weights are averaged.
+    fn first_step(&self) -> u64 {
+        let every = u64::from(self.every);
+        (u64::from(self.start) / every + 1) * every
+    }
 }
 
 /// The phases of a game, by the number of pieces on the board.
@@ -308,16 +317,20 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
 
 fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
-    if params.policy_weight.max() == 0.0 && params.value_weight.max() == 0.0 {
-        let message = "neither policy nor value would be trained: policy_weight is 0 too".to_owned();
+    let updates = params.updates;
+    if [&params.policy_weight, &params.value_weight].iter().all(|weight| weight.max_below(updates) == 0.0) {
+        let message = format!(
+            "neither policy nor value would be trained: policy_weight is 0 too in each of the {updates} updates"
+        );
         problems.push(("value_weight", message));
     }
     if let Some(average) = &params.average {
-        let start = if average.kind == AverageKind::Swa { average.start } else { 0 };
-        if start.saturating_add(average.every) > params.updates {
-            let updates = params.updates;
-            let message =
-                format!("nothing would be averaged: start + every must not exceed updates = {updates}");
+        let first = average.first_step();
+        if first > u64::from(updates) {
+            let message = format!(
+                "nothing would be averaged: its first step is at update {first}, the first multiple of `every` after `start`, and \
+                updates = {updates}"
+            );
             problems.push(("average", message));
         }
         if average.kind == AverageKind::Ema && average.start > 0 {
@@ -338,8 +351,9 @@ fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     } else if !phases.is_empty() && phases.iter().all(|weight| *weight == 0.0) {
         problems.push(("phase_weights", "nothing would be trained: all are 0".to_owned()));
     }
-    if params.learning_rate.max() == 0.0 {
-        problems.push(("learning_rate", "nothing would be trained: it is 0 for every update".to_owned()));
+    if params.learning_rate.max_below(updates) == 0.0 {
+        let message = format!("nothing would be trained: it is 0 in each of the {updates} updates");
+        problems.push(("learning_rate", message));
     }
     problems
 }

@@ -34,6 +34,8 @@ pub struct Part<'a> {
     /// The games' origin within the run, such as `iteration=0003/part-00000`: for errors, and for the seed of what is left to chance
     /// about their positions.
     pub name: &'a str,
+    /// The number of the source that it is read from: games that come from two sources are drawn from each by itself.
+    pub source: u32,
     /// How often its positions are trained on in an epoch, on average, relative to others. At least 0; usually 1.
     pub weight: f64,
     /// Games, sorted by number.
@@ -141,6 +143,8 @@ pub struct GameCounts {
     pub training: u32,
     /// Games held out.
     pub validation: u32,
+    /// Games that gave no sample.
+    pub unused: u32,
 }
 
 /// The value targets of a game's positions, without tablebases. The positions are sorted by ply.
@@ -209,14 +213,20 @@ impl Samples {
         let first = self.rows.len() as u32;
         self.rows.append(&game.rows);
         let numbers = first..self.rows.len() as u32;
+        let (samples, games) = if held_out {
+            (&mut self.validation, &mut self.games.validation)
+        } else {
+            (&mut self.training, &mut self.games.training)
+        };
+        let before = samples.len();
         if held_out {
-            self.validation.extend(numbers);
-            self.games.validation += 1;
+            samples.extend(numbers);
         } else {
             let copied = numbers.zip(&game.copies);
-            self.training.extend(copied.flat_map(|(number, copies)| repeat_n(number, *copies as usize)));
-            self.games.training += 1;
+            samples.extend(copied.flat_map(|(number, copies)| repeat_n(number, *copies as usize)));
         }
+        let games = if samples.len() > before { games } else { &mut self.games.unused };
+        *games += 1;
     }
 
     /// The encoding of the samples' planes.

@@ -97,7 +97,7 @@ pub(super) fn material(position: &Position) -> i32 {
 pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
     let mut samples = Samples::new(encoding(), params).expect("no tablebases");
     samples
-        .add(Part { name: "iteration=0000/part-00000", weight: 1.0, games, positions })
+        .add(Part { name: "iteration=0000/part-00000", source: 0, weight: 1.0, games, positions })
         .expect("sound rows");
     samples
 }

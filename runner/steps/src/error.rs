@@ -290,7 +290,7 @@ mod tests {
             (StepError::from(TrainError::Cancelled(Cancelled)), Exit::Interrupted),
             (StepError::from(Cancelled), Exit::Interrupted),
             (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
-            (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
+            (StepError::from(TrainError::NoSamples { games: 1, held_out: 1, unused: 0 }), Exit::Failed),
             (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
             (
                 StepError::from(TrainError::NetNotFinite { update: 1, tensor: "a".into(), value: f32::NAN }),

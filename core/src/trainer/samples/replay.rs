@@ -47,7 +47,7 @@ pub(super) fn replay(
     let replayed = replay.run(game.positions, &mut ply);
     let located = |fault| SampleError { part: part.name.to_owned(), game: game.game.game, ply, fault };
     replayed.map_err(located)?;
-    let chance = Chance { part: part.name, seed: setup.seed };
+    let chance = Chance { part: part.name, source: part.source, seed: setup.seed };
     let positions = (game.positions, replay.trained.as_slice());
     let copies = target::copies(chance, part.weight, positions, setup.targets);
     let trained = replay.trained.iter().zip(copies).filter(|(is_trained, _)| **is_trained);

@@ -215,6 +215,7 @@ pub(super) fn is_held_out(game: &GameRow, targets: Targets) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chance<'a> {
     pub(super) part: &'a str,
+    pub(super) source: u32,
     pub(super) seed: Seed,
 }
 
@@ -226,6 +227,7 @@ impl Chance<'_> {
             hasher.update(&number.to_le_bytes());
         }
         hasher.update(self.part.as_bytes());
+        hasher.update(&self.source.to_le_bytes());
         hasher.update(&row.game.to_le_bytes());
         hasher.update(&row.ply.to_le_bytes());
         unit_number(&hasher)
@@ -260,7 +262,7 @@ pub(super) fn copies(
         };
         let of_phase = || targets.phase_weights[phase(row)];
         let expected = if *is_chosen { weight * relative * of_phase() } else { 0.0 };
-        let is_rounded_up = expected.fract() > 0.0 && chance.number("dc0 copies 2", row) < expected.fract();
+        let is_rounded_up = expected.fract() > 0.0 && chance.number("dc0 copies 3", row) < expected.fract();
         expected as u32 + u32::from(is_rounded_up)
     };
     positions.iter().zip(&chosen).map(copies_of).collect()
@@ -277,7 +279,7 @@ fn phase(row: &PositionRow) -> usize {
 fn chosen(chance: Chance<'_>, positions: &[PositionRow], trained: &[bool], targets: Targets) -> Vec<bool> {
     let mut chosen = trained.to_vec();
     let Some(most) = targets.positions_per_game else { return chosen };
-    let number = |index: usize| chance.number("dc0 positions of a game 1", &positions[index]);
+    let number = |index: usize| chance.number("dc0 positions of a game 2", &positions[index]);
     let mut drawn: Vec<(usize, f64)> =
         (0..positions.len()).filter(|index| chosen[*index]).map(|index| (index, number(index))).collect();
     drawn.sort_by(|one, other| one.1.total_cmp(&other.1));

@@ -23,8 +23,13 @@ fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
 }
 
 fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
-    let part =
-        Part { name: "iteration=0002/part-00001", weight: 1.0, games: std::slice::from_ref(game), positions };
+    let part = Part {
+        name: "iteration=0002/part-00001",
+        source: 0,
+        weight: 1.0,
+        games: std::slice::from_ref(game),
+        positions,
+    };
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
     let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
     samples.add(part).expect_err("contradicts itself")
@@ -175,7 +180,9 @@ fn surprising_positions_are_trained_on_more_often() {
 /// How often each position is in the samples of games with a weight.
 fn copies(games: &[GameRow], positions: &[PositionRow], weight: f64, params: &TrainParams) -> Vec<usize> {
     let mut samples = Samples::new(encoding(), params).expect("no tablebases");
-    samples.add(Part { name: "iteration=0000/part-00000", weight, games, positions }).expect("sound rows");
+    samples
+        .add(Part { name: "iteration=0000/part-00000", source: 0, weight, games, positions })
+        .expect("sound rows");
     // Positions that are not trained on have no row.
     let has_row = |row: &&PositionRow| row.full || params.positions == TrainedPositions::All;
     let mut copies = vec![0; positions.iter().filter(has_row).count()];
@@ -194,6 +201,36 @@ fn games_with_a_weight_are_trained_on_as_often_as_it_says() {
     assert!(some.iter().all(|copies| [2, 3].contains(copies)));
     let mean = some.iter().sum::<usize>() as f64 / positions.len() as f64;
     assert!((mean - 2.25).abs() < 0.05, "{mean}");
+}
+
+/// `games * 0.5 + games * 0.5` takes each half by itself: of many positions about a quarter twice, a half once and a quarter not.
+#[test]
+fn games_of_two_sources_are_drawn_from_each_by_itself() {
+    let (games, positions) = random_games(60, 40);
+    let mut samples = Samples::new(encoding(), &all_trained()).expect("no tablebases");
+    for source in [0, 1] {
+        let (name, weight) = ("iteration=0000/part-00000", 0.5);
+        let part = Part { name, source, weight, games: &games, positions: &positions };
+        samples.add(part).expect("sound rows");
+    }
+    let mut copies = vec![0; positions.len()];
+    (0..samples.training_count()).for_each(|index| copies[samples.row_number(index) % positions.len()] += 1);
+    let shares = [0, 1, 2].map(|count| {
+        copies.iter().filter(|copies| **copies == count).count() as f64 / positions.len() as f64
+    });
+    for (share, expected) in shares.into_iter().zip([0.25, 0.5, 0.25]) {
+        assert!((share - expected).abs() < 0.04, "{shares:?}");
+    }
+}
+
+#[test]
+fn games_without_a_sample_are_not_counted_as_trained_on() {
+    let (games, mut positions) = random_games(10, 12);
+    positions.iter_mut().filter(|row| row.game < 3).for_each(|row| row.full = false);
+    let counted = samples(&games, &positions, &all_trained()).games();
+    assert_eq!((counted.training, counted.validation, counted.unused), (7, 0, 3));
+    let none = TrainParams { phase_weights: vec![1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..all_trained() };
+    assert_eq!(samples(&games, &positions, &none).games().unused, 10, "short games keep their pieces");
 }
 
 #[test]
@@ -250,7 +287,9 @@ fn positions_with_the_same_input_become_one_with_the_mean_of_their_targets() {
     let build = |deduplicate, weight| {
         let params = params(deduplicate);
         let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-        samples.add(Part { name: "part", weight, games: &games, positions: &positions }).expect("sound rows");
+        samples
+            .add(Part { name: "part", source: 0, weight, games: &games, positions: &positions })
+            .expect("sound rows");
         samples.finish()
     };
     assert_eq!(build(false, 1.0).training_count(), 4);
@@ -282,10 +321,10 @@ fn merged_positions_are_the_same_for_both_colours_and_take_targets_from_any_sear
     let params = TrainParams { deduplicate: true, positions: TrainedPositions::All, ..all_trained() };
     let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
     samples
-        .add(Part { name: "a", weight: 3.0, games: &games[..1], positions: &positions[..3] })
+        .add(Part { name: "a", source: 0, weight: 3.0, games: &games[..1], positions: &positions[..3] })
         .expect("sound");
     samples
-        .add(Part { name: "b", weight: 1.0, games: &games[1..], positions: &positions[3..] })
+        .add(Part { name: "b", source: 0, weight: 1.0, games: &games[1..], positions: &positions[3..] })
         .expect("sound");
     assert!(!samples.were_made_with(&params), "they are not finished");
     let samples = samples.finish();
@@ -317,7 +356,7 @@ fn another_seed_takes_other_copies() {
         let samples = Samples::new(encoding(), &all_trained()).expect("no tablebases");
         let mut samples = samples.with_seed(Seed { run, step: 0 });
         samples
-            .add(Part { name: "part", weight: 0.5, games: &games, positions: &positions })
+            .add(Part { name: "part", source: 0, weight: 0.5, games: &games, positions: &positions })
             .expect("sound rows");
         samples.finish().digest()
     };
@@ -420,8 +459,13 @@ fn samples_of_every_encoding_have_the_history_of_the_game() {
         for name in EncodingName::ALL {
             let encoding = Encoding::new(name, Orientation::SideToMove);
             let mut samples = Samples::new(encoding.clone(), &all_trained()).expect("no tablebases");
-            let part =
-                Part { name: "part", weight: 1.0, games: std::slice::from_ref(&row), positions: &positions };
+            let part = Part {
+                name: "part",
+                source: 0,
+                weight: 1.0,
+                games: std::slice::from_ref(&row),
+                positions: &positions,
+            };
             samples.add(part).expect("sound rows");
             game.take_back_to(0);
             for (ply, played) in uci(moves).into_iter().enumerate() {
@@ -442,7 +486,7 @@ fn samples_with_another_history_have_another_digest() {
         let encoding = Encoding::try_new(EncodingName::Leela, Orientation::SideToMove, Some(history));
         let mut samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
         samples
-            .add(Part { name: "part", weight: 1.0, games: &games, positions: &positions })
+            .add(Part { name: "part", source: 0, weight: 1.0, games: &games, positions: &positions })
             .expect("sound rows");
         samples.digest()
     };
@@ -507,7 +551,7 @@ fn samples_depend_neither_on_threads_nor_on_how_games_are_split_into_calls() {
     let mut split = Samples::new(encoding(), &params).expect("no tablebases");
     let cut = positions.partition_point(|row| row.game < 5);
     for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
-        let part = Part { name: "iteration=0000/part-00000", weight: 1.0, games, positions };
+        let part = Part { name: "iteration=0000/part-00000", source: 0, weight: 1.0, games, positions };
         split.add(part).expect("sound rows");
     }
     assert_eq!(one, split);
@@ -530,7 +574,7 @@ fn whole_games_are_held_out_and_stay_so_when_the_window_slides() {
     let (games, positions) = random_games(600, 8);
     let half = positions.partition_point(|row| row.game < 300);
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
-    let part = |name, games, positions| Part { name, weight: 1.0, games, positions };
+    let part = |name, games, positions| Part { name, source: 0, weight: 1.0, games, positions };
     let first = part("a", &games[..300], &positions[..half]);
     let second = part("b", &games[300..], &positions[half..]);
     let build = |parts: &[Part<'_>]| {
@@ -554,7 +598,7 @@ fn copies_of_a_game_are_held_out_with_it() {
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
     let split = |games: &[GameRow], positions: &[PositionRow], name| {
         let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-        samples.add(Part { name, weight: 1.0, games, positions }).expect("sound rows");
+        samples.add(Part { name, source: 0, weight: 1.0, games, positions }).expect("sound rows");
         (samples.games().training, samples.games().validation, samples.validation_count())
     };
     // As a later step stores it: in another part, under another number, with another value.

@@ -25,6 +25,11 @@ impl<'a> Average<'a> {
         &self.net
     }
 
+    /// How it averages.
+    pub(super) fn kind(&self) -> AverageKind {
+        self.params.kind
+    }
+
     /// Steps that it has made.
     pub(super) fn steps(&self) -> u32 {
         self.steps

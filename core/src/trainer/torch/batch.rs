@@ -183,6 +183,8 @@ pub struct TrainingBatch {
     pub(super) reply_rows: usize,
     /// Rows of games that were played to their end.
     pub(super) ended_rows: usize,
+    /// Sum of the rows' weights in the value's loss.
+    pub(super) value_weight: f64,
     /// Sum of the policy targets' entropies, in nats.
     pub(super) policy_entropy: f64,
 }
@@ -220,6 +222,7 @@ impl TrainingBatch {
             rows: batch.len(),
             result_rows: samples().filter(|sample| sample.result.is_some()).count(),
             ended_rows: samples().filter(|sample| sample.plies_left.is_some()).count(),
+            value_weight: wdl.iter().copied().map(f64::from).sum(),
             policy_rows: samples().filter(|sample| !sample.legal.is_empty()).count(),
             reply_rows: batch.iter().filter(|row| !setup.reply(**row).0.is_empty()).count(),
             policy_entropy: samples().map(|sample| entropy(sample.shares)).sum(),

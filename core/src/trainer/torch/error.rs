@@ -15,13 +15,15 @@ use crate::text_table::figure;
 pub enum TrainError {
     /// There is nothing to train on.
     #[error(
-        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games, a larger weight or a smaller validation_fraction, or set positions to \"all\" if their searches were no policy targets"
+        "no samples to train on: of {games} games {held_out} are held out and {unused} have no position to train on; give more games, a larger weight or a smaller validation_fraction, look at phase_weights, or set positions to \"all\" if their searches were no policy targets"
     )]
     NoSamples {
         /// Games in all.
         games: u32,
         /// Held-out games.
         held_out: u32,
+        /// Games that gave no sample.
+        unused: u32,
     },
     /// There are more samples than can be numbered.
     #[error(

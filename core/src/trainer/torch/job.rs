@@ -12,7 +12,7 @@ use crate::network::graph::Graph;
 use crate::params::Param;
 use crate::rng::Seed;
 use crate::trainer::TrainParams;
-use crate::trainer::samples::{Samples, hash_numbers};
+use crate::trainer::samples::{GameCounts, Samples, hash_numbers};
 
 /// What to train, on which samples, and where the training state is stored.
 #[derive(Debug, Clone, Copy)]
@@ -82,10 +82,9 @@ pub(super) fn update_threads(job: &TrainJob<'_>) -> u32 {
 
 /// Rejects empty samples, and samples made for other parameters or another net.
 pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
-    let games = job.samples.games();
     if job.samples.training_count() == 0 {
-        let all = games.training + games.validation;
-        return Err(TrainError::NoSamples { games: all, held_out: games.validation });
+        let GameCounts { training, validation: held_out, unused } = job.samples.games();
+        return Err(TrainError::NoSamples { games: training + held_out + unused, held_out, unused });
     }
     let count = job.samples.training_count();
     if count > MOST_SAMPLES {

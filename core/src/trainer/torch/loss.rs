@@ -25,7 +25,8 @@ const MATERIAL_SCALE: f64 = 9.0;
 pub(super) struct Sums<T> {
     /// Σ −Σ share · ln policy over the rows with a policy target.
     pub(super) policy: T,
-    /// Over all rows: Σ −Σ target · ln wdl, or Σ (tanh x − value)² for a scalar head (AlphaZero 2018, equation 1).
+    /// Over all rows: Σ −w Σ target · ln wdl, or Σ w (tanh x − value)² for a scalar head (AlphaZero 2018, equation 1), where w is the
+    /// row's weight.
     pub(super) value: T,
     /// Σ of the Huber loss of moves left over the rows whose game was played to its end; 0 without that head.
     pub(super) moves_left: T,
@@ -108,17 +109,18 @@ impl LossSums {
         Tensor::f_stack(&sums.collect::<Vec<_>>(), 0)?.f_detach()
     }
 
-    /// The loss that is minimised in an update: the weighted sum of means, each over the rows that have its target.
+    /// The loss that is minimised in an update: the weighted sum of means, each over the rows that have its target, the value's by
+    /// their weights.
     pub(super) fn total(
         &self,
         batch: &TrainingBatch,
         params: &TrainParams,
         update: u32,
     ) -> Result<Tensor, TchError> {
-        let mean = |rows: usize| 1.0 / rows.max(1) as f64;
+        let mean = |rows: usize| mean(1.0, rows as f64);
         let terms = [
             (&self.policy, &params.policy_weight, mean(batch.policy_rows)),
-            (&self.value, &params.value_weight, mean(batch.rows)),
+            (&self.value, &params.value_weight, self::mean(1.0, batch.value_weight)),
             (&self.moves_left, &params.moves_left_weight, mean(batch.ended_rows)),
             (&self.soft_policy, &params.soft_policy_weight, mean(batch.policy_rows)),
             (&self.reply, &params.reply_weight, mean(batch.reply_rows)),
@@ -128,6 +130,11 @@ impl LossSums {
         let [first, others @ ..] = weighted;
         others.into_iter().try_fold(first?, |total, term| total.f_add(&term?))
     }
+}
+
+/// `sum` / `weight`; 0 where there is nothing to average.
+fn mean(sum: f64, weight: f64) -> f64 {
+    if weight > 0.0 { sum / weight } else { 0.0 }
 }
 
 /// −Σ target · ln softmax(logits).
@@ -147,12 +154,12 @@ fn value_loss(numbers: &Tensor, wdl: &Tensor) -> Result<Tensor, TchError> {
     numbers.f_tanh()?.f_sub(&target)?.f_square()?.f_mul(&weight)?.f_sum(Kind::Float)
 }
 
-/// Huber 1964 on plies / 20, divided by delta, so that its slope is at most 1.
+/// Huber 1964 on plies / 20.
 fn moves_left_loss(numbers: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TchError> {
     let predicted = numbers.f_squeeze_dim(1)?.f_softplus()?;
     let target = batch.plies_left.f_div_scalar(MOVES_LEFT_SCALE)?;
     let loss = predicted.f_huber_loss(&target, tch::Reduction::None, HUBER_DELTA)?;
-    loss.f_mul(&batch.ended)?.f_div_scalar(HUBER_DELTA)?.f_sum(Kind::Float)
+    loss.f_mul(&batch.ended)?.f_sum(Kind::Float)
 }
 
 /// The softened policy target; a row without a policy target is all 0.
@@ -212,12 +219,13 @@ pub(super) struct Totals {
     ended_rows: f64,
     reply_rows: f64,
     result_rows: f64,
+    value_weight: f64,
     policy_entropy: f64,
     sums: Sums<f64>,
 }
 
 /// The number of numbers in [`Totals`].
-pub(super) const TOTALS: usize = 6 + SUMS;
+pub(super) const TOTALS: usize = 7 + SUMS;
 
 impl Totals {
     /// The totals of one batch, from the values of its [`LossSums`].
@@ -228,6 +236,7 @@ impl Totals {
             ended_rows: batch.ended_rows as f64,
             reply_rows: batch.reply_rows as f64,
             result_rows: batch.result_rows as f64,
+            value_weight: batch.value_weight,
             policy_entropy: batch.policy_entropy,
             sums,
         }
@@ -241,13 +250,21 @@ impl Totals {
 
     /// The means; 0 where there is nothing to average, but for the Brier score, which is not a number then.
     pub(super) fn means(&self) -> Means {
-        let Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums } = *self;
-        let mean = |sum: f64, rows: f64| sum / rows.max(1.0);
+        let Self {
+            rows,
+            policy_rows,
+            ended_rows,
+            reply_rows,
+            result_rows,
+            value_weight,
+            policy_entropy,
+            sums,
+        } = *self;
         Means {
             policy_entropy: mean(policy_entropy, policy_rows),
             losses: Sums {
                 policy: mean(sums.policy, policy_rows),
-                value: mean(sums.value, rows),
+                value: mean(sums.value, value_weight),
                 moves_left: mean(sums.moves_left, ended_rows),
                 soft_policy: mean(sums.soft_policy, policy_rows),
                 reply: mean(sums.reply, reply_rows),
@@ -261,17 +278,27 @@ impl Totals {
 
     /// The fields in order, as stored in the training state.
     pub(super) fn numbers(&self) -> [f64; TOTALS] {
-        let Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums } = *self;
-        let counts = [rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy];
-        let numbers = counts.into_iter().chain(sums.into_array());
-        numbers.collect::<Vec<_>>().try_into().expect("six numbers and the sums")
+        let Self {
+            rows,
+            policy_rows,
+            ended_rows,
+            reply_rows,
+            result_rows,
+            value_weight,
+            policy_entropy,
+            sums,
+        } = *self;
+        let own = [rows, policy_rows, ended_rows, reply_rows, result_rows, value_weight, policy_entropy];
+        let numbers = own.into_iter().chain(sums.into_array());
+        numbers.collect::<Vec<_>>().try_into().expect("seven numbers and the sums")
     }
 
     /// The reverse of [`Totals::numbers`].
     pub(super) fn from_numbers(numbers: [f64; TOTALS]) -> Self {
-        let [rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums @ ..] = numbers;
+        let [rows, policy_rows, ended_rows, reply_rows, result_rows, rest @ ..] = numbers;
+        let [value_weight, policy_entropy, sums @ ..] = rest;
         let sums = Sums::from_array(sums);
-        Self { rows, policy_rows, ended_rows, reply_rows, result_rows, policy_entropy, sums }
+        Self { rows, policy_rows, ended_rows, reply_rows, result_rows, value_weight, policy_entropy, sums }
     }
 }
 

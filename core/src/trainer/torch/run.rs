@@ -68,14 +68,12 @@ impl<'a> TrainingLoop<'a> {
         };
         let State { net, optimizer, average, .. } = State::load_finished(carried.path)?;
         let optimizer = Some(optimizer).filter(|optimizer| optimizer.kind == params.optimizer.kind);
-        let is_ema = params.average.as_ref().is_some_and(|average| average.kind == AverageKind::Ema);
-        // With an average, the net that was stored is not the one that was trained.
-        let (net, average) = match average {
-            Some(average) if is_ema => (net, Some(average)),
-            Some(_) if params.average.is_some() => (net, None),
-            _ => (fresh.net, None),
+        let goes_on = |stored: &AverageState| {
+            let is_ema = params.average.as_ref().is_some_and(|average| average.kind == AverageKind::Ema);
+            is_ema && stored.kind == AverageKind::Ema
         };
-        Ok(Begin { net, optimizer, average })
+        // With an average, the net that was stored is not the one that was trained and that the optimiser's state belongs to.
+        Ok(Begin { net, optimizer, average: average.filter(goes_on) })
     }
 
     pub(super) fn resume(job: TrainJob<'a>, identity: String, state: State) -> Result<Self, TrainError> {
@@ -217,9 +215,11 @@ impl<'a> TrainingLoop<'a> {
         let optimizer = &self.learner.optimizer;
         let average = match &self.average {
             None => None,
-            Some(average) => {
-                Some(AverageState { steps: average.steps(), weights: average.net().to_weights()? })
-            }
+            Some(average) => Some(AverageState {
+                kind: average.kind(),
+                steps: average.steps(),
+                weights: average.net().to_weights()?,
+            }),
         };
         let state = State {
             done: self.done,

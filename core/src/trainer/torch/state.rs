@@ -17,11 +17,11 @@ use super::error::TrainError;
 use super::loss::{TOTALS, Totals};
 use super::report::{Meter, Report, TrainingRow, ValidationRow};
 use crate::network::{WeightTensor, Weights};
-use crate::trainer::OptimizerKind;
+use crate::trainer::{AverageKind, OptimizerKind};
 use crate::{durable, regular};
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The oldest version whose nets, optimisers and averages are read: a finished training of it may be carried on. Its report has
 /// other columns and is not read.
@@ -50,6 +50,7 @@ pub(super) struct OptimizerState {
 /// The state of an average of weights.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AverageState {
+    pub(super) kind: AverageKind,
     /// Steps that it has made.
     pub(super) steps: u32,
     pub(super) weights: Weights,
@@ -67,6 +68,9 @@ struct Heading {
     optimizer_updates: u64,
     /// Steps of the weights' average, if there is one.
     average_steps: Option<u32>,
+    /// The average's kind, if there is one; versions before 5 do not say it and are read as `ema`.
+    #[serde(default)]
+    average: Option<String>,
     /// [`Self::digest_with`] the tensors.
     #[serde(default)]
     blake3: String,
@@ -91,6 +95,9 @@ impl Heading {
         add(self.optimizer.as_bytes());
         add(&self.optimizer_updates.to_le_bytes());
         add(&self.average_steps.map_or(Vec::new(), |steps| steps.to_le_bytes().to_vec()));
+        if let Some(kind) = &self.average {
+            add(kind.as_bytes());
+        }
         for (name, dtype, shape, bytes) in tensors {
             add(name.as_bytes());
             add(dtype.to_string().as_bytes());
@@ -168,6 +175,7 @@ impl State {
             optimizer: self.optimizer.kind.name().to_owned(),
             optimizer_updates: self.optimizer.updates,
             average_steps: self.average.as_ref().map(|average| average.steps),
+            average: self.average.as_ref().map(|average| average.kind.name().to_owned()),
             blake3: String::new(),
         };
         heading.blake3 = heading.digest_with(tensors.iter().map(|(name, tensor)| {
@@ -247,7 +255,12 @@ impl State {
         let kind = OptimizerKind::from_name(&heading.optimizer)
             .ok_or_else(|| format!("its optimizer \"{}\" is not known", heading.optimizer))?;
         let tensors = weights(&stored, "optimizer.")?;
-        let average = |steps| Ok::<_, String>(AverageState { steps, weights: weights(&stored, "average.")? });
+        let average = |steps| {
+            let kind = heading.average.as_deref().unwrap_or(AverageKind::Ema.name());
+            let kind =
+                AverageKind::from_name(kind).ok_or_else(|| format!("its average \"{kind}\" is not known"))?;
+            Ok::<_, String>(AverageState { kind, steps, weights: weights(&stored, "average.")? })
+        };
         Ok(Self {
             done: heading.done,
             net: weights(&stored, "net.")?,

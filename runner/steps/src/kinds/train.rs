@@ -78,7 +78,7 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static str = "train";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
@@ -267,13 +267,14 @@ fn samples(
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
     let mut samples = Samples::new(net.spec.input(), params)?.with_seed(workspace.seed);
-    for Source { games, weight } in &*window.0 {
+    for (source, Source { games, weight }) in (0..).zip(&*window.0) {
         let root = games.root(workspace.folder.root());
         for part in ShardFiles::of_iteration(&games.0.files) {
             observer.check()?;
             let games: Vec<GameRow> = read_entry(root, part.games)?;
             let positions: Vec<PositionRow> = read_entry(root, part.positions)?;
-            samples.add(Part { name: part.name(), weight: *weight, games: &games, positions: &positions })?;
+            let name = part.name();
+            samples.add(Part { name, source, weight: *weight, games: &games, positions: &positions })?;
         }
     }
     Ok(samples.finish())

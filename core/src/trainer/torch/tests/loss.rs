@@ -12,7 +12,7 @@ use crate::trainer::samples::Samples;
 use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
 use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
 use crate::trainer::torch::report::Calibration;
-use crate::trainer::{TrainParams, TrainedPositions};
+use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {
     let played = |index| Row::played(samples.training_row(index));
@@ -97,6 +97,54 @@ fn a_scalar_head_has_the_squared_error_of_the_expected_result() {
     assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
 }
 
+/// Had every row the weight 1/4 in the value's loss, it would be the same: weights decide between positions, not against the policy.
+#[test]
+fn the_value_loss_is_a_mean_by_the_rows_weights() {
+    let (mut games, mut positions) = random_games(2, 8);
+    for game in &mut games {
+        (game.result, game.reason) = (GameResult::Draw, Reason::PlyCap.into());
+    }
+    for row in &mut positions {
+        row.result = 0;
+    }
+    let losses = |capped: &[bool], weight: f64| {
+        let mut games = games.clone();
+        for (game, is_capped) in games.iter_mut().zip(capped) {
+            game.reason = if *is_capped { Reason::PlyCap } else { Reason::Stalemate }.into();
+        }
+        let params = TrainParams {
+            ply_cap_value_weight: weight,
+            capped_games: CappedGames::Draw,
+            search_value_weight: 0.0,
+            ..all_trained()
+        };
+        let samples = samples(&games, &positions, &params);
+        let (batch, heads) = (batch(&samples), heads(samples.training_count()));
+        let sums = sums(&heads, &batch);
+        let only_value = TrainParams { policy_weight: Schedule::constant(0.0), ..params };
+        let total = sums.total(&batch, &only_value, 0).expect("adds up").double_value(&[]);
+        let sums = Vec::<f64>::try_from(sums.stacked(None).expect("adds up").to_kind(Kind::Double));
+        let sums: [f64; SUMS] = sums.expect("numbers").try_into().expect("all sums");
+        let mean = Totals::new(Sums::from_array(sums), &batch).means().losses.value;
+        assert!((mean - total).abs() < 1e-6, "{mean} is shown, {total} minimised");
+        let rows = samples.training_count();
+        let each = (0..rows).map(|row| {
+            let logits: Vec<f64> = (0..3).map(|part| at(&heads.value, row, part)).collect();
+            cross_entropy(&logits, &[0.0, 1.0, 0.0])
+        });
+        (mean, each.collect::<Vec<f64>>())
+    };
+    let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-6, "{one} is not {other}");
+    let (plain, each) = losses(&[true, true], 1.0);
+    let half = each.len() / 2;
+    close(plain, each.iter().sum::<f64>() / each.len() as f64);
+    close(losses(&[true, true], 0.25).0, plain);
+    let weighted = each[..half].iter().map(|loss| 0.25 * loss).chain(each[half..].iter().copied());
+    close(losses(&[true, false], 0.25).0, weighted.sum::<f64>() / (1.25 * half as f64));
+    close(losses(&[true, false], 0.0).0, each[half..].iter().sum::<f64>() / half as f64);
+    close(losses(&[true, true], 0.0).0, 0.0);
+}
+
 #[test]
 fn value_targets_of_weight_zero_give_a_scalar_head_no_loss() {
     let (mut games, mut positions) = random_games(1, 6);
@@ -125,7 +173,7 @@ fn the_moves_left_loss_is_the_huber_loss_in_units_of_twenty_plies() {
             let predicted = numbers.double_value(&[row, 0]).exp().ln_1p();
             let difference = (predicted - (4 - row) as f64 / 20.0).abs();
             // Delta is 10 plies: half a unit.
-            if difference <= 0.5 { difference * difference } else { difference - 0.25 }
+            if difference <= 0.5 { 0.5 * difference * difference } else { 0.5 * (difference - 0.25) }
         })
         .sum();
     let found = sums(&heads, &batch).moves_left.double_value(&[]);

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::torch::report::{Meter, Report, TrainingRow, ValidationRow};
 use crate::trainer::torch::state::{AverageState, OptimizerState, State, updates_done};
-use crate::trainer::{OptimizerKind, TrainError};
+use crate::trainer::{AverageKind, OptimizerKind, TrainError};
 
 fn weights(name: &str, data: &[f32]) -> Weights {
     [(name.to_owned(), WeightTensor { shape: vec![1, data.len()], data: data.to_vec() })].into()
@@ -51,7 +51,11 @@ fn state() -> State {
     let report = Report { curve: vec![row; 3], validation: vec![validation], meter };
     let tensors = weights("first.stem.conv.weight", &[1e-40, -0.0, 3.5]);
     let optimizer = OptimizerState { kind: OptimizerKind::AdamW, updates: 1 << 40, tensors };
-    let average = Some(AverageState { steps: 9, weights: weights("stem.conv.weight", &[0.3, 0.0, 1.0]) });
+    let average = Some(AverageState {
+        kind: AverageKind::Ema,
+        steps: 9,
+        weights: weights("stem.conv.weight", &[0.3, 0.0, 1.0]),
+    });
     State { done: 13, net: weights("stem.conv.weight", &[0.1, -2.0, 1e30]), optimizer, average, report }
 }
 
@@ -146,5 +150,5 @@ fn a_state_of_an_earlier_version_says_so() {
     bytes[start + field.len()] = b'1';
     fs::write(&path, bytes).expect("writes");
     let error = load(&path, "me").expect_err("another version");
-    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 4, .. }), "{error}");
+    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 5, .. }), "{error}");
 }

@@ -177,7 +177,7 @@ fn samples(net: &Net) -> Result<Samples, BenchError> {
     let training = TrainParams { validation_fraction: 0.0, ..TrainParams::default() };
     let mut samples = Samples::new(net.spec.input(), &training).expect("no tablebases are named");
     for ShardResult { games, positions, .. } in &played.into_inner().expect("no lane panics") {
-        let part = Part { name: "bench", weight: 1.0, games, positions };
+        let part = Part { name: "bench", source: 0, weight: 1.0, games, positions };
         samples.add(part).expect("what was just played is legal");
     }
     Ok(samples.finish())
