@@ -263,11 +263,16 @@ fn policy_collapse_is_judged_only_by_searches_with_policy_targets() {
     (self_play.params, self_play.summary) = (Value::Group(no_targets.into()), Value::Group(entropy.into()));
     let mut with_targets = without_targets.clone();
     with_targets.steps[1].params = Value::group();
+    // Its targets are single moves, however much its games differ.
+    let mut alpha_beta = without_targets.clone();
+    let kind = [("kind".to_owned(), Value::Text("alphabeta".to_owned()))];
+    alpha_beta.steps[1].params = Value::Group([("search".to_owned(), Value::Group(kind.into()))].into());
     let html = |source: RunSource| {
         let database = Database::new(vec![source], Vec::new(), Work::Exact);
         report(&database, &[about("plain", 1)], &[]).expect("a report").html
     };
     assert!(html(without_targets).contains("no games with policy targets"));
+    assert!(html(alpha_beta).contains("the latest games are those of alpha-beta"));
     assert!(html(with_targets).contains("mean entropy of the latest policy targets 0;"));
 }
 

@@ -272,7 +272,7 @@ pub struct TrainingRow {
     pub value_loss: f64,
     /// Huber loss of moves left, in units of 20 plies; 0 without that head.
     pub moves_left_loss: f64,
-    /// Share of positions whose likeliest move is the most visited, in [0, 1].
+    /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats; `policy_loss − policy_entropy` is the divergence KL(target, policy).
     pub policy_entropy: f64,
@@ -284,7 +284,7 @@ pub struct TrainingRow {
     pub reply_loss: f64,
     /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
     pub material_loss: f64,
-    /// Share of positions with the most visited move among the three likeliest, in [0, 1].
+    /// Share of positions with the target's best move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,
     /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
     /// cap ended; not a number if there is no other. A scalar head expects no draws.
@@ -306,7 +306,7 @@ pub struct ValidationRow {
     pub value_loss: f64,
     /// Huber loss of moves left, in units of 20 plies; 0 without that head.
     pub moves_left_loss: f64,
-    /// Share of positions whose likeliest move is the most visited, in [0, 1].
+    /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats.
     pub policy_entropy: f64,
@@ -316,7 +316,7 @@ pub struct ValidationRow {
     pub reply_loss: f64,
     /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
     pub material_loss: f64,
-    /// Share of positions with the most visited move among the three likeliest, in [0, 1].
+    /// Share of positions with the target's best move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,
     /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
     /// cap ended; not a number if there is no other. A scalar head expects no draws.

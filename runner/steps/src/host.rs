@@ -33,8 +33,8 @@ params! {
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
         /// The backend that evaluates nets; the command line's `--backend` overrides it. Training always uses libtorch.
         backend: Backend = Backend::Auto;
-        /// The precision in which nets are evaluated. bf16 is faster where the device supports it; training always uses 32-bit
-        /// floats.
+        /// The precision in which nets are evaluated, and in which they are trained unless `precision` of `run.train` says otherwise.
+        /// bf16 is faster where the device supports it.
         precision: Precision = Precision::Auto;
         /// Runs in the same folder (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over instead of being done
         /// again, where kind, parameters, inputs and seed are the same.

@@ -162,8 +162,17 @@ fn last<'a>(context: &'a Context<'_>, run: &'a ReportRun, kind: &str) -> Option<
 
 fn entropy(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let has_targets = |step: &&Step| member(&step.params, "policy_targets") != Some(&Value::Bool(false));
+    // Alpha-beta finds one move, whose target is all of it.
+    let is_alpha_beta = |step: &&Step| {
+        let kind = member(&step.params, "search").and_then(|search| member(search, "kind"));
+        kind == Some(&Value::Text("alphabeta".to_owned()))
+    };
     let mut self_play = context.steps.iter().filter(|step| step.run == run.name && step.kind == "self_play");
-    let Some(entropy) = self_play.rfind(has_targets).and_then(|step| step.figure("mean_entropy")) else {
+    let latest = self_play.rfind(has_targets);
+    if latest.as_ref().is_some_and(is_alpha_beta) {
+        return no_data("the latest games are those of alpha-beta");
+    }
+    let Some(entropy) = latest.and_then(|step| step.figure("mean_entropy")) else {
         return no_data("no games with policy targets");
     };
     judged(

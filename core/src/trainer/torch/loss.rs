@@ -36,9 +36,9 @@ pub(super) struct Sums<T> {
     pub(super) reply: T,
     /// Σ (x − balance / 9)² over all rows; 0 without that head.
     pub(super) material: T,
-    /// Rows whose likeliest move is (one of) the most visited.
+    /// Rows whose likeliest move has (one of) the largest shares of the target.
     pub(super) top_moves: T,
-    /// Rows with one of the most visited moves among the three likeliest.
+    /// Rows with one of these moves among the three likeliest.
     pub(super) top_three: T,
     /// Σ Σ (wdl − result)² over the rows whose game has a result (Brier 1950).
     pub(super) brier: T,
@@ -203,7 +203,7 @@ fn brier(numbers: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TchError> {
     errors.f_mul(&has_result)?.f_sum(Kind::Float)
 }
 
-/// Rows with one of the most visited moves among the `count` likeliest.
+/// Rows with one of the moves with the largest share of the target among the `count` likeliest.
 fn top_moves(logits: &Tensor, shares: &Tensor, count: i64) -> Result<Tensor, TchError> {
     let (_, likeliest) = logits.f_topk(count.min(logits.size()[1]), 1, true, false)?;
     let share = shares.f_gather(1, &likeliest, false)?.f_amax([1i64].as_slice(), true)?;

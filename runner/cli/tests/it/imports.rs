@@ -609,6 +609,11 @@ fn a_script_takes_the_games_of_some_nets_or_iterations_of_a_run() {
     let experiment = Experiment::new(LOOP);
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // Tensors leave out the copies, lest positions count twice, unless those are asked for.
+    let export = ["export", "tensors", "datasets/loop", "--out", "loop.safetensors"];
+    let exported = |more: &[&str]| ends(&experiment, &[&export, more].concat(), 0).stdout;
+    assert!(exported(&[]).contains("54 positions of 3 steps"));
+    assert!(exported(&["--number", "3"]).contains("42 positions of 1 step"));
     experiment.write(PARTS);
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);

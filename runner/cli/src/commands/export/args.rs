@@ -95,8 +95,9 @@ pub(crate) struct ExportEngineArgs {
 /// What `export evalfile` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportEvalfileArgs {
-    /// The net: a weights file, the folder of a run or its name in datasets/ for its last generation, or RUN:GENERATION.
-    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    /// The net: a weights file, the folder of a run or its name in datasets/ for its last generation, RUN:GENERATION, or one in the
+    /// program: `shipped`, `shipped:az_small` or `shipped:az_nnue`.
+    #[arg(value_name = "NET")]
     pub net: String,
     /// The file to write; an existing one is replaced.
     #[arg(long, value_name = "FILE")]

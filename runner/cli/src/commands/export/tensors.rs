@@ -23,11 +23,18 @@ pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError
     let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
     let folder = Folder::canonical(&root)?;
     let steps = RunView::new(folder.clone()).steps()?;
-    let is_wanted = |slot: &Slot| {
-        slot.series == Series::Iterations && args.number.is_none_or(|number| number == slot.number)
-    };
-    let wanted: Vec<(&FinishedStep, Slot)> =
-        steps.iter().filter_map(|step| Some((step, step.manifest.slot().filter(is_wanted)?))).collect();
+    let wanted: Vec<(&FinishedStep, Slot)> = steps
+        .iter()
+        .filter_map(|step| Some((step, step.manifest.slot()?)))
+        .filter(|(step, slot)| {
+            // Copies with new targets have the positions of other steps once more.
+            let is_chosen = match args.number {
+                Some(number) => number == slot.number,
+                None => step.manifest.kind != "reanalyze",
+            };
+            slot.series == Series::Iterations && is_chosen
+        })
+        .collect();
     if wanted.is_empty() {
         let number = args.number.map_or_else(String::new, |number| format!(" with the number {number}"));
         let wanted = format!("games of self-play or imports{number}");
