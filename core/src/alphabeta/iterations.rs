@@ -59,15 +59,16 @@ impl<'a, 't> Iterations<'a, 't> {
         Self { thread, root, finished: moves.clone(), moves, limits }
     }
 
-    /// What the caller gets: the best moves with their lines, the best first. A move without a score has the evaluation of the root, but
-    /// no more than the move before it.
+    /// What the caller gets: the best moves with their lines, the best first. A move without a score has the evaluation of the root. None
+    /// has more than the move before it, which may be known from a deeper iteration.
     pub(super) fn lines(&mut self) -> Vec<Line> {
         let lines = self.limits.lines.clamp(1, self.moves.len());
         let is_scored = self.moves[..lines].iter().all(|root| root.known.is_some());
-        let mut most = if is_scored { INFINITE } else { self.thread.evaluate(self.root) };
+        let evaluation = if is_scored { 0 } else { self.thread.evaluate(self.root) };
+        let mut most = INFINITE;
         let line = |root: &RootMove| {
-            let score = root.known.unwrap_or(most);
-            most = most.min(score);
+            let score = most.min(root.known.unwrap_or(evaluation));
+            most = score;
             Line { score: Score::of(score), is_lower_bound: root.is_lower_bound, moves: root.line.clone() }
         };
         self.moves[..lines].iter().map(line).collect()
@@ -86,6 +87,7 @@ impl<'a, 't> Iterations<'a, 't> {
                 if !self.deepen(depth, number, completed == 0) {
                     return completed;
                 }
+                self.keep_line(number);
             }
             // Lines come in the order of their scores, though each was found below the one before.
             self.moves[..lines].sort_by_key(|root| Reverse(root.known));
@@ -118,7 +120,7 @@ impl<'a, 't> Iterations<'a, 't> {
                 // Until a move is known to be as good as the last iteration's, that one stands. A loss proves nothing while other moves
                 // are left to be searched.
                 let best = self.moves[first].score;
-                if best <= alpha || is_loss(best) || self.limits.lines > 1 {
+                if best <= alpha || is_loss(best) {
                     self.restore(is_new);
                 }
                 return false;
@@ -127,9 +129,7 @@ impl<'a, 't> Iterations<'a, 't> {
                 (alpha, beta) = (best - half, i32::midpoint(alpha, beta));
             } else if best >= beta {
                 beta = best + half;
-                if self.limits.lines <= 1 {
-                    self.finished.clone_from(&self.moves);
-                }
+                self.finished.clone_from(&self.moves);
             } else {
                 return true;
             }
@@ -141,7 +141,15 @@ impl<'a, 't> Iterations<'a, 't> {
         }
     }
 
-    /// Puts the moves back in the order of the last iteration. If there was none, moves that are known to lose come last.
+    /// Notes that the lines up to this one are found: they stand, whatever ends the search of the others.
+    fn keep_line(&mut self, number: usize) {
+        let found = &self.moves[..=number];
+        let is_found = |other: &RootMove| found.iter().any(|root| root.mv.played == other.mv.played);
+        let others: Vec<RootMove> = self.finished.drain(..).filter(|root| !is_found(root)).collect();
+        self.finished.extend(found.iter().cloned().chain(others));
+    }
+
+    /// Puts the moves back in the order of the last iteration, but for the lines that this one has found. If there was none, moves that are known to lose come last.
     fn restore(&mut self, is_new: bool) {
         let losing = self.moves.iter().filter(|root| is_loss(root.score)).map(|root| root.mv.played);
         let losing: Vec<Move> = losing.filter(|_| is_new).collect();

@@ -118,6 +118,21 @@ fn every_line_is_legal_and_each_begins_with_another_move() {
     }
 }
 
+/// A mate in one is found with the first line of the first iteration, and the others do not come to their end.
+#[test]
+fn a_line_that_was_found_stands_when_the_search_for_others_ends() {
+    let mate = game("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 4");
+    let enough = found(&AlphaBetaParams::default(), &mate, &to_depth(1)).nodes;
+    for lines in 1..=4 {
+        for more in [2, 10, 50, 200] {
+            let nodes = enough + more;
+            let limits = Limits { nodes: Some(nodes), lines, ..Limits::default() };
+            let found = found(&AlphaBetaParams::default(), &mate, &limits);
+            assert_eq!(found.score(), Score::Mate(1), "{lines} lines, {nodes} nodes: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn only_the_given_root_moves_are_searched() {
     let root_moves: Vec<Move> = ["a2a3", "h2h4"].into_iter().filter_map(Move::from_uci).collect();
