@@ -93,15 +93,13 @@ impl Search {
             || self.is_settled()
     }
 
-    /// Smart pruning: whether the rest of the budget cannot change which move is the most visited.
+    /// Smart pruning: whether the rest of the budget cannot change which of the moves that may be played is the most visited.
     fn is_settled(&self) -> bool {
         if !self.params.smart_pruning || self.visits() == 0 {
             return false;
         }
-        let (mut most, mut second) = (0, 0);
-        for visits in self.tree.visited_edges(ROOT).iter().map(|edge| edge.visits) {
-            (most, second) = (most.max(visits), second.max(most.min(visits)));
-        }
+        let (most, second) = self.leaders();
+        let [most, second] = [most, second].map(|leader| leader.map_or(0, |leader| leader.visits));
         most - second > self.budget.visits.saturating_sub(self.visits())
     }
 

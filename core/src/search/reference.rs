@@ -191,12 +191,14 @@ impl<'a> Reference<'a> {
         Ok(())
     }
 
-    /// Smart pruning: whether the most visited move would remain so if all simulations left went to the second.
+    /// Smart pruning: whether the most visited of the moves that may be played would remain so if all simulations left went to the second.
     fn is_settled(&self) -> bool {
-        let mut visits: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
+        let is_rival = |child: &&Child| self.is_allowed(child) && self.proven(child) != Some(-1);
+        let mut visits: Vec<u32> =
+            self.root().children.iter().filter(is_rival).map(|child| child.visits).collect();
         visits.sort_unstable_by(|a, b| b.cmp(a));
-        let second = visits.get(1).copied().unwrap_or(0);
-        visits[0] > second + self.params.simulations - self.root().visits
+        let [first, second] = [0, 1].map(|rank| visits.get(rank).copied().unwrap_or(0));
+        first > second + self.params.simulations - self.root().visits
     }
 
     /// Whether the KLD gain per visit of the last interval was below the minimum; checked at the end of every interval.

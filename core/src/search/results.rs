@@ -104,12 +104,18 @@ impl Search {
         (0..self.root_move_count()).map(|index| self.root_move(index))
     }
 
-    /// The two moves of the root with the most visits; of equal ones the first.
+    /// The two moves of the root with the most visits, of equal ones the first, among those that may be played: moves that are closed or
+    /// proven to lose are no rivals.
     pub fn leaders(&self) -> (Option<RootMove>, Option<RootMove>) {
         let visited = if self.tree.nodes.is_empty() { &[][..] } else { self.tree.visited_edges(ROOT) };
         let visits = |index: usize| visited.get(index).map_or(0, |edge| edge.visits);
+        let is_lost = |index: usize| visited.get(index).is_some_and(|edge| edge.proof == Some(Proof::Loss));
+        let moves = if visited.is_empty() { &[][..] } else { self.tree.moves(ROOT) };
         let (mut most, mut second) = (None, None);
         for index in 0..self.root_move_count() {
+            if is_lost(index) || moves.get(index).is_some_and(|mv| !self.root.allows(*mv)) {
+                continue;
+            }
             if most.is_none_or(|most| visits(index) > visits(most)) {
                 (most, second) = (Some(index), most);
             } else if second.is_none_or(|second| visits(index) > visits(second)) {

@@ -33,6 +33,27 @@ fn a_second_budget_continues_the_search() {
     assert_eq!((search.spent(), whole.spent()), (150, 250));
 }
 
+/// Their visits of earlier searches are no lead over the moves that may be played.
+#[test]
+fn closed_moves_are_no_leaders_and_end_no_search() {
+    let mut evaluator = Hashed::new(encoding(), 1);
+    let params = SearchParams { smart_pruning: true, ..simulations(300) };
+    let mut search = searched(&Game::initial(), &params, &mut evaluator);
+    let mut by_visits = visits(&search);
+    by_visits.sort_by_key(|(_, visits)| std::cmp::Reverse(*visits));
+    let open = [by_visits[1].0, by_visits[2].0];
+    let lead = by_visits[0].1 - by_visits[1].1;
+    assert!(lead > 0 && search.leaders().0.is_some_and(|leader| leader.played == by_visits[0].0));
+    search.restrict_root(&open);
+    search.set_budget(lead);
+    run(&mut search, &mut evaluator);
+    assert!(search.spent() > 0, "{by_visits:?}");
+    let (most, second) = search.leaders();
+    for leader in [most, second] {
+        assert!(leader.is_some_and(|leader| open.contains(&leader.played)), "{leader:?}");
+    }
+}
+
 #[test]
 fn threads_cannot_share_a_search_of_the_reference_engine() {
     let params = SearchParams { engine: Engine::Reference, ..simulations(10) };
