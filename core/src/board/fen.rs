@@ -131,6 +131,11 @@ impl Position {
 fn parsed(fen: &str) -> Result<Result<Chess, PositionError<Chess>>, FenError> {
     let parsed = Fen::from_ascii(fen.trim().as_bytes())
         .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
+    let setup = parsed.as_setup();
+    if setup.pockets.is_some() || setup.remaining_checks.is_some() {
+        let cause = "pieces in hand and remaining checks belong to other variants of chess".to_owned();
+        return Err(FenError::Syntax { fen: fen.to_owned(), cause });
+    }
     // In this mode the rights of standard chess are what they are in the other.
     Ok(parsed.into_position(CastlingMode::Chess960))
 }
@@ -181,6 +186,9 @@ mod tests {
         let error = |fen| Position::from_inexact_fen(fen).expect_err("an illegal position").to_string();
         assert!(error("8/8/8/8/8/8/8/4K3 w KQ - 0 1").contains("king"));
         assert!(error("nonsense").contains("is not a FEN"));
+        for other in ["8/8/8/4k3/8/8/4P3/4K3[Q] w - - 0 1", "8/8/8/4k3/8/8/4P3/4K3 w - - 1+1 0 1"] {
+            assert!(error(other).contains("belong to other variants"), "{other}");
+        }
     }
 
     #[test]
