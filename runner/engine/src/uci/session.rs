@@ -60,7 +60,11 @@ impl Session {
         while !self.output.is_broken() {
             match lines::next(input)? {
                 Input::End => return Ok(()),
-                Input::TooLong => self.output.info(&format!("error: {}", lines::too_long())),
+                Input::TooLong => {
+                    self.output.info(&format!("error: {}", lines::too_long()));
+                    // Only a position has so many moves, and the one before is not what is meant.
+                    self.game = Err(NoPosition);
+                }
                 Input::Line(line) | Input::NotUtf8(line) => {
                     self.output.was_read(&line);
                     match parse(&line) {

@@ -124,6 +124,7 @@ fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
     engine.send(&"x".repeat(3_000_000));
     let lines = engine.ask("isready", "readyok");
     assert!(lines[0].contains("a line of more than 1048576 bytes is ignored"), "{lines:?}");
+    assert_eq!(best(&engine.ask("go nodes 1", "bestmove")), "(none)");
     engine.search("startpos", "go nodes 10");
 }
 
