@@ -41,6 +41,8 @@ pub struct Run {
     store: StepStore,
     occurrences: Occurrences,
     steps: u32,
+    /// The steps called since the run was opened.
+    called: BTreeSet<Identity>,
     sources: Arc<ReuseSources>,
     lock: Lock,
 }
@@ -142,6 +144,7 @@ impl Run {
             store,
             occurrences: Occurrences::default(),
             steps: 0,
+            called: BTreeSet::new(),
             sources: Arc::clone(&opening.reuse_sources),
             lock,
         };
@@ -301,14 +304,41 @@ impl Run {
         body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
     ) -> Result<Finished, E> {
         self.check_folder()?;
-        let identity = self.occurrences.next(call, self.record.seed);
+        let identity = self.next_identity(call);
         self.step_as(call, &identity, slot, body)
+    }
+
+    /// The identity of a call that is made now.
+    fn next_identity(&mut self, call: &StepCall) -> Identity {
+        let identity = self.occurrences.next(call, self.record.seed);
+        self.called.insert(identity.clone());
+        identity
+    }
+
+    /// Ends a script that has come to its end: finished steps that it did not call since the run was opened move to the superseded
+    /// ones, lest they count in tables and reports of the run as it is now. Returns their number. Without any call nothing moves.
+    pub fn complete(&mut self) -> Result<usize, RunError> {
+        if self.called.is_empty() {
+            return Ok(0);
+        }
+        self.check_folder()?;
+        let moved = self.store.supersede_others(&self.called)?;
+        for step in &moved {
+            self.note(
+                JournalEvent::Superseded,
+                [("step", json!(step)), ("by", json!("the end of the script"))],
+            )?;
+        }
+        if !moved.is_empty() {
+            self.write_costs()?;
+        }
+        Ok(moved.len())
     }
 
     /// Begins a step whose work is done beside other steps, until [`end`](Self::end). Meanwhile no other step may use the slot.
     pub fn begin_beside(&mut self, call: StepCall, slot: Slot) -> Result<Begun, RunError> {
         self.check_folder()?;
-        let identity = self.occurrences.next(&call, self.record.seed);
+        let identity = self.next_identity(&call);
         // What is finished already is put into its place once its position is known.
         if self.store.has(&identity)? || self.sources.find(&identity, &self.folder)?.is_some() {
             return Ok(Begun { call, identity, slot, workspace: None });

@@ -1,7 +1,7 @@
 //! The step store: a run's finished steps, and the files in their slots.
 //!
-//! A slot belongs to one step at a time. When the script needs it for another step, the files there move to
-//! `superseded/<step>/`, and return if the script calls the old step again. Nothing is ever deleted.
+//! A slot belongs to one step at a time. When the script needs it for another step, or has ended without calling the step there, the
+//! files move to `superseded/<step>/`, and return if the script calls the old step again. Nothing is ever deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -174,8 +174,13 @@ impl StepStore {
             .filter(|(id, step)| *id != own && in_slot(step))
             .map(|(id, _)| id.clone())
             .collect();
-        for identity in &others {
-            let step = self.steps.remove(identity).expect("listed just now");
+        self.supersede(&others)
+    }
+
+    /// Moves finished steps to the superseded ones; returns their short identities.
+    fn supersede(&mut self, steps: &[Identity]) -> Result<BTreeSet<String>, RunError> {
+        for identity in steps {
+            let step = self.steps.remove(identity).expect("a finished step");
             let target = superseded_folder(identity.short());
             let name =
                 step.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -184,7 +189,34 @@ impl StepStore {
                 files::relocate(&self.folder, &entry.path, &format!("{target}/{}", entry.path))?;
             }
         }
-        Ok(others.iter().map(|identity| identity.short().to_owned()).collect())
+        Ok(steps.iter().map(|identity| identity.short().to_owned()).collect())
+    }
+
+    /// Moves all finished steps but the `called` ones to the superseded ones; returns their short identities.
+    pub fn supersede_others(&mut self, called: &BTreeSet<Identity>) -> Result<BTreeSet<String>, RunError> {
+        let others: Vec<Identity> =
+            self.steps.keys().filter(|identity| !called.contains(identity)).cloned().collect();
+        let moved = self.supersede(&others)?;
+        self.finish_moves()?;
+        Ok(moved)
+    }
+
+    /// Moves the files that a kill has kept from following the manifests of superseded steps.
+    fn finish_moves(&self) -> Result<(), RunError> {
+        let files = self.steps.values().flat_map(|step| &step.manifest.files);
+        let current: BTreeSet<&str> = files.map(|entry| entry.path.as_str()).collect();
+        let superseded = self.folder.superseded();
+        for name in files::names_if_there(&superseded)? {
+            for path in manifest_files(&Folder::at(&superseded.join(&name)))? {
+                for entry in &Manifest::read(&path)?.files {
+                    let target = format!("{}/{}", superseded_folder(&name), entry.path);
+                    if !current.contains(entry.path.as_str()) && !self.folder.path(&target).exists() {
+                        files::relocate(&self.folder, &entry.path, &target)?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Moves files of unfinished steps out of a slot.

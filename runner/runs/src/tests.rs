@@ -200,6 +200,44 @@ fn changed_parameters_supersede_old_files_and_changing_back_restores_them() {
 }
 
 #[test]
+fn steps_that_a_script_did_not_call_leave_the_run_at_its_end_and_return() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let script = |numbers: std::ops::Range<i64>| {
+        let mut run = open(parent.path());
+        let steps = numbers.map(|number| {
+            play(&mut run, &call("self_play", number), iteration(number as u32), None, &played)
+                .expect("plays")
+        });
+        let before = steps.filter(|step| step.before).count();
+        (before, run.complete().expect("moves files"))
+    };
+    let in_run = || -> Vec<_> {
+        content(parent.path()).into_iter().filter(|(name, _)| !name.starts_with("superseded/")).collect()
+    };
+    assert_eq!(script(0..3), (0, 0));
+    let whole = in_run();
+    // A script that calls nothing says nothing about the run.
+    assert_eq!(script(0..0), (0, 0));
+    assert_eq!(in_run(), whole);
+    assert_eq!(script(0..1), (1, 2));
+    assert_eq!(view(parent.path()).steps().expect("reads").len(), 1);
+    let short = in_run();
+    // A kill came before this file followed its manifest.
+    let tiny = parent.path().join("tiny");
+    let moved =
+        names(parent.path()).into_iter().find(|name| name.contains("iteration=0002/part")).expect("a file");
+    let path = moved.splitn(3, '/').nth(2).expect("superseded/STEP/PATH");
+    fs::create_dir_all(tiny.join(path).parent().expect("a folder")).expect("makes");
+    fs::rename(tiny.join(&moved), tiny.join(path)).expect("moves back");
+    assert_eq!(view(parent.path()).strays().expect("reads"), [] as [PathBuf; 0]);
+    assert_eq!(script(0..1), (1, 0));
+    assert_eq!(in_run(), short);
+    assert_eq!((script(0..3), played.get()), ((3, 0), 9));
+    assert_eq!(in_run(), whole);
+}
+
+#[test]
 fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);

@@ -52,6 +52,7 @@ impl ScriptRun<'_> {
             return Err(Failure::new(Exit::BadInput, message));
         }
         session.check_folders()?;
+        session.complete()?;
         Ok(session.unshown_tables())
     }
 }

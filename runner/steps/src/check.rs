@@ -415,6 +415,10 @@ impl Host for Planner {
         Ok(())
     }
 
+    fn complete(&self) -> Result<(), HostError> {
+        Ok(())
+    }
+
     fn close(&self) {}
 
     fn sweep(&self, call_params: &CallParams<SweepParams>, script: &str) -> Result<OpenSweep, HostError> {

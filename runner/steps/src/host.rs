@@ -421,6 +421,9 @@ pub trait Host: Send + Sync {
     /// Fails if the folder of the open run was removed or replaced since it was opened.
     fn check_folder(&self) -> Result<(), HostError>;
 
+    /// Ends a script that has come to its end: finished steps of the open run that it did not call are no longer part of it.
+    fn complete(&self) -> Result<(), HostError>;
+
     /// Closes the run; later calls fail.
     fn close(&self);
 

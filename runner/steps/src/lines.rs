@@ -41,6 +41,14 @@ pub(crate) fn finished(
     format!("{}  {players}{figures}{end}", slot.name())
 }
 
+/// The line of steps of earlier executions that the script did not call.
+pub(crate) fn superseded(steps: usize) -> String {
+    format!(
+        "{} that the script did not call moved to superseded/, and would return if it called them again",
+        counted(steps, "finished step")
+    )
+}
+
 /// The line of a promotion.
 pub(crate) fn promoted(network: &Network, generation: u32) -> String {
     format!("generation {generation}  network {} is promoted", network.name())

@@ -170,6 +170,21 @@ impl Host for Runner {
         Ok(open.as_ref().map_or(Ok(()), |open| open.run.check_folder())?)
     }
 
+    fn complete(&self) -> Result<(), HostError> {
+        // What is redone, or done in parts, ends before its last step.
+        if self.redo.is_some() || !self.options.part.is_whole() {
+            return Ok(());
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = open.as_mut() {
+            let moved = open.run.complete()?;
+            if moved > 0 {
+                open.print(&lines::superseded(moved));
+            }
+        }
+        Ok(())
+    }
+
     fn close(&self) {
         drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
     }

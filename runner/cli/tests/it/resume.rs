@@ -301,6 +301,49 @@ fn a_check_counts_only_the_remaining_updates_of_a_killed_training() {
 }
 
 #[test]
+fn steps_that_the_script_no_longer_calls_count_in_no_answer() {
+    let experiment = Experiment::new(
+        "let p = params(#{ n: 3, arena: true });
+        let run = open_run(\"small\");
+        let net = run.network(#{ tower: #{ kind: \"nnue\", filters: 64 }, value_head: #{ hidden: 8 } });
+        for number in 0..p.n {
+            run.self_play(net, #{ games: 2, max_plies: 4, search: #{ simulations: 2 } });
+            net = run.promote(run.train(net, run.window(), #{ updates: 1, batch: 8, validation_fraction: 0.0 }));
+        }
+        if p.arena { run.arena(net, \"random\", #{ games: 2, max_plies: 4, search: #{ simulations: 2 } }); }",
+    );
+    let script = |args: &[&str]| {
+        let ended = experiment.run(args);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stderr
+    };
+    let counted = || {
+        let query = "select count(*) as games, (select count(*) from matches) as matches from games";
+        let ended: Ended = experiment
+            .start(&["sql", "small", query, "--format", "csv"])
+            .wait_with_output()
+            .expect("ends")
+            .into();
+        ended.stdout.lines().last().unwrap_or_default().to_owned()
+    };
+    script(&[]);
+    let whole = experiment.results();
+    assert_eq!(counted(), "6,2");
+    let shorter = script(&["--set", "n=1", "--set", "arena=false"]);
+    assert!(
+        shorter.contains("5 finished steps that the script did not call moved to superseded/"),
+        "{shorter}"
+    );
+    assert_eq!(counted(), "2,0");
+    let verified: Ended = experiment.start(&["verify", "small"]).wait_with_output().expect("ends").into();
+    assert_eq!(verified.code, Some(0), "{}", verified.stderr);
+    let back = script(&[]);
+    assert!(!back.contains("superseded"), "{back}");
+    assert_eq!(back.matches("(done before)").count(), 8, "{back}");
+    assert_eq!((counted(), experiment.results()), ("6,2".to_owned(), whole));
+}
+
+#[test]
 fn a_check_finds_superseded_steps() {
     let experiment = whole();
     experiment.run(&["--set", "updates=6"]);

@@ -56,6 +56,7 @@ impl Run {
     ) -> Result<Finished, RunError> {
         let order = self.steps;
         self.steps += 1;
+        self.called.insert(identity.clone());
         let PreparedSlot { moved, manifest, .. } = self.store.prepare(identity, slot, order)?;
         self.note_superseded(moved, identity)?;
         let finished = if let Some(manifest) = manifest {

@@ -175,6 +175,12 @@ impl Session {
         self.runs().into_iter().try_for_each(check)
     }
 
+    /// Ends the runs of a script that has come to its end.
+    pub fn complete(&self) -> Result<(), Failure> {
+        let complete = |run: RunHandle| run.0.host.complete().map_err(|error| Failure::from(&error));
+        self.runs().into_iter().try_for_each(complete)
+    }
+
     /// Waits for what the script has started and not waited for, at its end.
     pub fn await_rest(&self) -> Result<(), Failure> {
         self.runs().into_iter().try_for_each(|run| run.0.await_rest())
