@@ -8,7 +8,7 @@ use dc0_process::exit::Exit;
 use dc0_runs::sweep::alone::SweepPart;
 use dc0_script::args::{RunArgs, ScriptArgs};
 
-use super::players::{PLAYERS, PlayerOptions, run_name, text};
+use super::players::{PLAYERS, PlayerOptions, check_named, run_name, text};
 use crate::run_script;
 
 /// Who meets, and how.
@@ -55,9 +55,14 @@ impl WrittenMatches {
         self.openings.as_ref().map(|file| text(&file.display().to_string()))
     }
 
-    /// Runs the script, or prints it.
-    pub(super) fn run(&self, script: &str, program: &Program) -> Result<Exit, Failure> {
-        run_written(script, self.script, &self.run, program)
+    /// Runs the script of these players, or prints it.
+    pub(super) fn run<'a>(
+        &self,
+        script: &str,
+        players: impl IntoIterator<Item = &'a str>,
+        program: &Program,
+    ) -> Result<Exit, Failure> {
+        run_written(script, self.script, players, &self.run, program)
     }
 }
 
@@ -67,14 +72,15 @@ impl Command for MatchArgs {
         "Play a match between nets, UCI engines and other players; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        self.written.run(&self.text()?, program)
+        self.written.run(&self.text()?, [self.first.as_str(), self.second.as_str()], program)
     }
 }
 
-/// Runs a script that a command has written, or prints it.
-pub(super) fn run_written(
+/// Runs a script that a command has written for some players, or prints it.
+pub(super) fn run_written<'a>(
     script: &str,
     is_only_shown: bool,
+    players: impl IntoIterator<Item = &'a str>,
     run: &RunArgs,
     program: &Program,
 ) -> Result<Exit, Failure> {
@@ -82,6 +88,7 @@ pub(super) fn run_written(
         program.console.result(script.trim_end());
         return Ok(Exit::Done);
     }
+    check_named(players)?;
     let args = ScriptArgs {
         script: Some(PathBuf::from("command.rhai")),
         overrides: Vec::new(),

@@ -1,11 +1,12 @@
 //! Players named on a command line, as expressions of a script.
 
 use clap::Args;
-use dc0_core::arena::baseline;
-use dc0_core::params::Value;
+use dc0_core::arena::{BASELINES, baseline};
+use dc0_core::params::{Value, intended};
+use dc0_opponents::installed;
 use dc0_process::command::Failure;
 use dc0_process::exit::Exit;
-use dc0_runs::net::named;
+use dc0_runs::net::{NetError, named};
 
 /// How players that are named plainly play.
 #[derive(Debug, Args)]
@@ -118,12 +119,30 @@ impl Named {
             Self::Shipped
         } else if baseline(player).is_some() {
             Self::Baseline
-        } else if player.ends_with(".safetensors") || named(player).is_ok() {
+        } else if player.ends_with(".safetensors") || !matches!(named(player), Err(NetError::Unknown { .. }))
+        {
+            // What is wrong with a run is said when it is loaded.
             Self::Network
         } else {
             Self::Engine
         }
     }
+}
+
+/// An error if a word names neither a net nor a player nor an engine that is installed: it may be a slip in any of them.
+pub(super) fn check_named<'a>(players: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+    let is_unknown = |player: &&str| {
+        matches!(Named::of(player), Named::Engine) && !player.contains('/') && installed(player).is_none()
+    };
+    let Some(player) = players.into_iter().find(is_unknown) else { return Ok(()) };
+    let names = || BASELINES.iter().map(|baseline| baseline.name()).chain(["shipped"]);
+    let hint = intended(player, names()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
+    let message = format!(
+        "\"{player}\" is no player ({}), no run in datasets/ or folder of one, no file ending in .safetensors, and no engine that is \
+         installed{hint}",
+        names().collect::<Vec<_>>().join(", ")
+    );
+    Err(Failure::new(Exit::BadInput, message))
 }
 
 /// Whether a player is an expression that gives a net a search of its own.

@@ -53,7 +53,7 @@ impl Command for PuzzlesArgs {
     const ABOUT: &'static str = "Solve the puzzles of an EPD file with a net, a UCI engine or another player; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        run_written(&self.text()?, self.script, &self.run, program)
+        run_written(&self.text()?, self.script, [self.player.as_str()], &self.run, program)
     }
 }
 

@@ -37,20 +37,24 @@ impl Command for RateArgs {
     const ABOUT: &'static str = "Rate nets, UCI engines and other players by the matches that teach most; the same command resumes it";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        self.written.run(&self.text()?, program)
+        self.written.run(&self.text()?, self.named(), program)
     }
 }
 
 impl RateArgs {
+    /// All players, the anchors last.
+    fn named(&self) -> impl Iterator<Item = &str> {
+        let anchors = self.anchors.iter().filter_map(|anchor| Some(anchor.rsplit_once('=')?.0));
+        self.players.iter().map(String::as_str).chain(anchors)
+    }
+
     fn text(&self) -> Result<String, Failure> {
         let words: Vec<&str> =
             self.players.iter().chain(&self.anchors).flat_map(|player| player.split('=').take(1)).collect();
         let name = self.written.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
-        let anchors = self.anchors.iter().filter_map(|anchor| Some(anchor.rsplit_once('=')?.0));
-        let players = || self.players.iter().map(String::as_str).chain(anchors.clone());
-        self.options.check_used(players())?;
+        self.options.check_used(self.named())?;
         let openings = self.written.openings().map(|file| format!("openings: {file}"));
-        let arena: Vec<String> = self.options.search(players())?.into_iter().chain(openings).collect();
+        let arena: Vec<String> = self.options.search(self.named())?.into_iter().chain(openings).collect();
         let mut lines = vec![format!("let run = open_run({});", text(&name)), "let players = [".to_owned()];
         for player in &self.players {
             lines.push(format!("    {},", self.options.expression(player)?));

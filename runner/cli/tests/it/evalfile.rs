@@ -32,7 +32,7 @@ fn an_engine_plays_with_the_net_of_its_evalfile_where_none_is_named() {
         ended
             .stdout
             .lines()
-            .filter(|line| !line.contains("shipped:") && !line.contains("in the program"))
+            .filter(|line| !line.contains("shipped") && !line.contains("in the program"))
             .collect::<Vec<_>>()
             .join("\n")
     };

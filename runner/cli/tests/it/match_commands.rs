@@ -74,6 +74,12 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(expected), "{command:?}: {}", ended.stderr);
     }
+    // A slip may be one in the name of a player, a run or an engine, and leaves no run behind.
+    let slip = ended(&experiment, &["match", "gredy", "random"]);
+    assert_eq!(slip.code, Some(2), "{}", slip.stderr);
+    assert!(slip.stderr.contains("\"gredy\" is no player (random, greedy,"), "{}", slip.stderr);
+    assert!(slip.stderr.contains("did you mean greedy?"), "{}", slip.stderr);
+    assert!(!experiment.folder.path().join("datasets/match-gredy-vs-random").exists());
     let shown = ended(&experiment, &["match", "random", "an-engine", "--depth", "3", "--script"]);
     assert!(shown.stdout.contains("let second = uci(\"an-engine\", #{ depth: 3 });"), "{}", shown.stdout);
     // Players with searches of their own have no use for that of the match.
