@@ -57,18 +57,11 @@ pub(crate) fn columns() -> Vec<(&'static str, &'static str)> {
 
 /// The rows of a run, by training and iteration. Games of other runs and of datasets are left out: their nets are not the run's.
 pub(crate) fn rows(run: &RunSource) -> Vec<Vec<Value>> {
-    let steps: BTreeMap<&str, &StepRow> =
-        run.steps.iter().map(|step| (step.identity.as_str(), step)).collect();
     let nets = Nets::of(run);
     let mut rows = Vec::new();
     for training in run.steps.iter().filter(|step| step.kind == "train") {
-        let window: BTreeSet<u32> = training
-            .inputs
-            .iter()
-            .filter_map(|(name, _)| steps.get(step_of(name)?))
-            .map(|games| games.step)
-            .collect();
-        let games = run.steps.iter().filter(|step| window.contains(&step.step));
+        let window: BTreeSet<&str> = training.inputs.iter().filter_map(|(name, _)| step_of(name)).collect();
+        let games = run.steps.iter().filter(|step| window.contains(step.identity.as_str()));
         rows.extend(games.map(|games| nets.row(run, training, games)));
     }
     rows.iter().map(|row| cells(&COLUMNS, row).collect()).collect()

@@ -70,7 +70,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let per_training = chart(
         "reuse-window",
         "Reuse in each training",
-        "Samples of one training per position of its window.",
+        "Samples of one training per position that it trained on; held-out games are left out.",
         series(&window),
         Vec::new(),
     );
