@@ -60,7 +60,7 @@ fn trained(
 ) -> Checkpoint {
     let params = TrainParams { updates: 2, batch: 16, validation_fraction: 0.0, ..TrainParams::default() };
     let mut samples = Samples::new(spec.input(), &params).expect("room for samples");
-    samples.add(Part { name: "games", weight: 1.0, games, positions }).expect("sound games");
+    samples.add(Part { name: "games", source: 0, weight: 1.0, games, positions }).expect("sound games");
     let start =
         Checkpoint { weights: initial_weights(spec, SEED), spec: spec.clone(), provenance: Value::group() };
     let job = TrainJob {

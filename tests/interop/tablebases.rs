@@ -217,7 +217,7 @@ fn digest(
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut samples = Samples::new(encoding, &params).expect("tables");
     let (games, positions) = (std::slice::from_ref(game), &rows[plies]);
-    samples.add(Part { name: "part", weight: 1.0, games, positions }).expect("sound rows");
+    samples.add(Part { name: "part", source: 0, weight: 1.0, games, positions }).expect("sound rows");
     samples.digest()
 }
 
