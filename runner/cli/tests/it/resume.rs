@@ -310,7 +310,7 @@ fn steps_that_the_script_no_longer_calls_count_in_no_answer() {
             run.self_play(net, #{ games: 2, max_plies: 4, search: #{ simulations: 2 } });
             net = run.promote(run.train(net, run.window(), #{ updates: 1, batch: 8, validation_fraction: 0.0 }));
         }
-        if p.arena { run.arena(net, \"random\", #{ games: 2, max_plies: 4, search: #{ simulations: 2 } }); }",
+        if p.arena { run.arena(net, \"random\", #{ games: 2, max_plies: 20, search: #{ simulations: 2 } }); }",
     );
     let script = |args: &[&str]| {
         let ended = experiment.run(args);
