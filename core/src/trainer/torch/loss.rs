@@ -117,14 +117,14 @@ impl LossSums {
         params: &TrainParams,
         update: u32,
     ) -> Result<Tensor, TchError> {
-        let mean = |rows: usize| mean(1.0, rows as f64);
+        let of_rows = |rows: usize| mean(1.0, rows as f64);
         let terms = [
-            (&self.policy, &params.policy_weight, mean(batch.policy_rows)),
-            (&self.value, &params.value_weight, self::mean(1.0, batch.value_weight)),
-            (&self.moves_left, &params.moves_left_weight, mean(batch.ended_rows)),
-            (&self.soft_policy, &params.soft_policy_weight, mean(batch.policy_rows)),
-            (&self.reply, &params.reply_weight, mean(batch.reply_rows)),
-            (&self.material, &params.material_weight, mean(batch.rows)),
+            (&self.policy, &params.policy_weight, of_rows(batch.policy_rows)),
+            (&self.value, &params.value_weight, mean(1.0, batch.value_weight)),
+            (&self.moves_left, &params.moves_left_weight, of_rows(batch.ended_rows)),
+            (&self.soft_policy, &params.soft_policy_weight, of_rows(batch.policy_rows)),
+            (&self.reply, &params.reply_weight, of_rows(batch.reply_rows)),
+            (&self.material, &params.material_weight, of_rows(batch.rows)),
         ];
         let weighted = terms.map(|(sum, weight, mean)| sum.f_mul_scalar(weight.at(update) * mean));
         let [first, others @ ..] = weighted;
