@@ -250,28 +250,19 @@ impl Totals {
 
     /// The means; 0 where there is nothing to average, but for the Brier score, which is not a number then.
     pub(super) fn means(&self) -> Means {
-        let Self {
-            rows,
-            policy_rows,
-            ended_rows,
-            reply_rows,
-            result_rows,
-            value_weight,
-            policy_entropy,
-            sums,
-        } = *self;
+        let sums = &self.sums;
         Means {
-            policy_entropy: mean(policy_entropy, policy_rows),
+            policy_entropy: mean(self.policy_entropy, self.policy_rows),
             losses: Sums {
-                policy: mean(sums.policy, policy_rows),
-                value: mean(sums.value, value_weight),
-                moves_left: mean(sums.moves_left, ended_rows),
-                soft_policy: mean(sums.soft_policy, policy_rows),
-                reply: mean(sums.reply, reply_rows),
-                material: mean(sums.material, rows),
-                top_moves: mean(sums.top_moves, policy_rows),
-                top_three: mean(sums.top_three, policy_rows),
-                brier: sums.brier / result_rows,
+                policy: mean(sums.policy, self.policy_rows),
+                value: mean(sums.value, self.value_weight),
+                moves_left: mean(sums.moves_left, self.ended_rows),
+                soft_policy: mean(sums.soft_policy, self.policy_rows),
+                reply: mean(sums.reply, self.reply_rows),
+                material: mean(sums.material, self.rows),
+                top_moves: mean(sums.top_moves, self.policy_rows),
+                top_three: mean(sums.top_three, self.policy_rows),
+                brier: sums.brier / self.result_rows,
             },
         }
     }
