@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::jail::Jail;
 use super::limits::{self, SampleBudget};
 use super::list_push;
+use super::order;
 use dc0_runs::sources::Sources;
 
 /// What an engine needs from the program around it.
@@ -38,6 +39,7 @@ pub fn engine(folder: &Path, surroundings: EngineHooks) -> Engine {
     let mut engine = Engine::new_raw();
     register_packages(&mut engine);
     list_push::register(&mut engine);
+    order::register(&mut engine);
     limits::apply(&mut engine, surroundings.operations);
     engine.set_default_tag(Dynamic::from(SampleBudget::new(surroundings.operations)));
     engine.set_optimization_level(OptimizationLevel::None);

@@ -21,6 +21,7 @@ mod list_push;
 pub mod location;
 pub mod messages;
 pub mod names;
+mod order;
 pub mod parameter;
 pub mod plans;
 pub mod reference;

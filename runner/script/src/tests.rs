@@ -343,3 +343,24 @@ fn missing_and_circular_imports_are_errors() {
     let message = run_import("lib/circle").expect_err("is a circle");
     assert!(message.contains("this file is being imported already"), "{message}");
 }
+
+#[test]
+fn values_without_an_order_are_not_compared() {
+    for (compared, message) in [
+        ("() > 20", ">: () and 20 have no order; () says that there is no value, so ask for `!= ()` first"),
+        (
+            "2.5 <= ()",
+            "<=: 2.5 and () have no order; () says that there is no value, so ask for `!= ()` first",
+        ),
+        ("\"3\" >= 2", ">=: \"3\" and 2 have no order"),
+        ("[1] < 2", "<: [1] and 2 have no order"),
+    ] {
+        let (shown, _) =
+            run_with(&[], &format!("let x = 1;\nif {compared} {{ x = 2; }}")).expect_err("is an error");
+        assert!(shown.starts_with("error: x.rhai:2:") && shown.contains(message), "{shown}");
+    }
+    check(
+        "print([1 < 2.5, 2 >= 2, 1.5 > 1, \"a\" < \"b\", () == (), () != 3, \"3\" == 3, 1 == 1.0, true || false])",
+        &["[true, true, true, true, true, true, false, true, true]"],
+    );
+}
