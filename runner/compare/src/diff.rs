@@ -1,6 +1,5 @@
 //! `dc0-run diff`: compares two runs: their scripts, parameters, steps and results, and where they diverge.
 
-mod differences;
 mod json;
 mod loaded;
 mod reasons;
@@ -15,7 +14,6 @@ use clap::Args;
 use dc0_core::store::StoreError;
 use thiserror::Error;
 
-pub use differences::Difference;
 pub use json::steps as json_of_steps;
 pub use loaded::{Loaded, Step};
 pub use reasons::Reason;

@@ -6,6 +6,7 @@
 mod chain;
 mod costs;
 pub mod declared;
+pub mod differences;
 mod document;
 mod error;
 pub mod evalfile;

@@ -26,7 +26,7 @@ use super::manifest::{Manifest, Product};
 use super::meter::Meter;
 use super::record::{Record, device_kind};
 use super::reuse_sources::{self, ReuseSources};
-use super::script_snapshot::stored_faults;
+use super::script_snapshot::{changes, stored_faults};
 use super::slot::Slot;
 use super::step_store::{PreparedSlot, StepStore};
 use super::workspace::StepWorkspace;
@@ -44,6 +44,8 @@ pub struct Run {
     /// The steps called since the run was opened.
     called: BTreeSet<Identity>,
     sources: Arc<ReuseSources>,
+    /// What differs from the last opening.
+    changes: Vec<String>,
     lock: Lock,
 }
 
@@ -146,6 +148,7 @@ impl Run {
             steps: 0,
             called: BTreeSet::new(),
             sources: Arc::clone(&opening.reuse_sources),
+            changes: changes(&history, &opening.record),
             lock,
         };
         let costs_fault = run.costs_fault(&history);
@@ -263,6 +266,11 @@ impl Run {
     /// The number of steps that are finished.
     pub fn finished_steps(&self) -> usize {
         self.store.len()
+    }
+
+    /// What differs between the script, its imports and parameters now, and those with which the run was opened before, for people.
+    pub fn changes(&self) -> &[String] {
+        &self.changes
     }
 
     /// The number of steps called since the run was opened.

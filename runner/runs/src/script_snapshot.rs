@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use dc0_core::params::Value;
 use dc0_core::{durable, regular};
 
+use super::differences::differences;
 use super::error::RunError;
 use super::files::{is_unfinished, names_if_there};
 use super::folder::Folder;
@@ -106,6 +107,23 @@ fn stored_digests(history: &History) -> BTreeSet<String> {
     let openings = openings(history);
     let scripts = openings.iter().filter_map(|opening| opening.entry.text("script").map(ToOwned::to_owned));
     scripts.chain(openings.iter().flat_map(|opening| opening.modules.values().cloned())).collect()
+}
+
+/// What differs between a script and the one that last opened the run, for people: the script, files that it imports, and parameters with
+/// both values. Nothing if the journal is lost.
+pub(super) fn changes(history: &History, now: &Record) -> Vec<String> {
+    let Some(Opening { entry, modules }) = openings(history).pop() else { return Vec::new() };
+    let mut changes = Vec::new();
+    if entry.text("script") != Some(now.script.blake3.as_str()) {
+        changes.push("the script".to_owned());
+    }
+    let is_changed = |(path, text): &(&String, &String)| {
+        modules.get(*path).is_some_and(|before| *before != durable::digest(text.as_bytes()))
+    };
+    changes.extend(now.modules.iter().filter(is_changed).map(|(path, _)| path.clone()));
+    let before = entry.member("params").unwrap_or_else(Value::group);
+    changes.extend(differences(&before, &now.params).iter().map(ToString::to_string));
+    changes
 }
 
 /// What is wrong with the stored scripts and modules, which are named by their digests, each with its file. The journal has the

@@ -22,6 +22,11 @@ pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finis
     )
 }
 
+/// The line of what differs from the last opening of the run.
+pub(crate) fn changed(changes: &[String]) -> String {
+    format!("changed since the last time: {}", changes.join(", "))
+}
+
 /// The line of a finished step. `players` may be empty, and `closing` has its time and rates.
 pub(crate) fn finished(
     kind: &dyn Kind,

@@ -296,6 +296,10 @@ impl Runner {
         let open = self.open_with(run, device.as_deref(), lease)?;
         let (record, folder) = (open.run.record().clone(), open.name.to_string());
         open.print(&lines::opened(&folder, &record, &open.context, open.run.finished_steps()));
+        // All trials of a sweep have one script, and the sweep says what became of it.
+        if self.trial.is_none() && !open.run.changes().is_empty() {
+            open.print(&lines::changed(open.run.changes()));
+        }
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }

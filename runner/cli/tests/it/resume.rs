@@ -96,6 +96,7 @@ fn a_changed_parameter_reruns_only_dependent_steps_and_reverting_it_none() {
     let before = experiment.results();
     let changed = experiment.run(&["--set", "updates=6"]);
     assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    assert!(changed.stderr.contains("\nchanged since the last time: updates 8 -> 6\n"), "{}", changed.stderr);
     assert_eq!(changed.stderr.matches("(done before)").count(), 2, "{}", changed.stderr);
     assert!(experiment.run_folder().join("superseded").is_dir());
     let back = experiment.run(&[]);

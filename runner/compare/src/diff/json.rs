@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use dc0_runs::differences::{Difference, differences};
+
 use super::CompareError;
-use super::differences::{Difference, differences};
 use super::loaded::Loaded;
 use super::reasons::Reason;
 use super::results::{costs, results};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::differences::{Difference, differences};
 use super::loaded::Loaded;
+use dc0_runs::differences::{Difference, differences};
 use dc0_runs::{Input, Manifest};
 
 /// One thing that differs between two steps.

@@ -6,12 +6,12 @@ use dc0_core::params::Value;
 use dc0_core::text_table::{Align, aligned};
 
 use super::CompareError;
-use super::differences::{differences, shown};
 use super::results::{Figure, costs, results};
 use super::rows::first_difference;
 use super::steps::{Comparison, Pair, Side, Sides};
 use dc0_process::format::{amount, counted};
 use dc0_runs::Environment;
+use dc0_runs::differences::{differences, shown};
 
 /// Lines of context around a change of a script.
 const CONTEXT: usize = 2;

@@ -16,7 +16,7 @@ pub struct Difference {
 }
 
 /// All differences, sorted by their names.
-pub(super) fn differences(first: &Value, second: &Value) -> Vec<Difference> {
+pub fn differences(first: &Value, second: &Value) -> Vec<Difference> {
     let (first, second) = (leaves(first), leaves(second));
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let difference = |name: &String| Difference {
@@ -28,7 +28,7 @@ pub(super) fn differences(first: &Value, second: &Value) -> Vec<Difference> {
 }
 
 /// Every value that is not a group, by its dotted name. An empty group is a value.
-pub(super) fn leaves(value: &Value) -> BTreeMap<String, Value> {
+fn leaves(value: &Value) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     collect("", value, &mut found);
     found
@@ -53,7 +53,7 @@ impl std::fmt::Display for Difference {
 }
 
 /// A value for people.
-pub(super) fn shown(value: Option<&Value>) -> String {
+pub fn shown(value: Option<&Value>) -> String {
     value.map_or_else(|| "-".to_owned(), Value::shortened)
 }
 
