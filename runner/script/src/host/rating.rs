@@ -82,8 +82,13 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     let (mut results, mut games) = (Vec::new(), 0);
     let standings = loop {
         let standings = Standings::new(&names, &results, &fixed).map_err(|cause| call.misuse(cause))?;
-        let is_enough = standings.widest().is_some_and(|widest| widest <= params.width);
-        if is_enough || games + params.games > params.most_games {
+        if standings.widest().is_some_and(|widest| widest <= params.width) {
+            break standings;
+        }
+        if games + params.games > params.most_games {
+            if !is_planning {
+                warn_of_width(&standings, &params);
+            }
             break standings;
         }
         let Some([first, second]) = next_pair(&standings, params.games, names.len(), games, is_planning)
@@ -102,6 +107,19 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
         games += params.games;
     };
     Ok(answer(&standings, games))
+}
+
+/// Warns that the games have run out before the intervals are as narrow as asked for.
+fn warn_of_width(standings: &Standings, params: &RateParams) {
+    let widest = match standings.widest() {
+        Some(widest) => format!("the widest 95 % interval still has {widest:.0} Elo"),
+        None => "a player still has no rating".to_owned(),
+    };
+    log::warn!(
+        "rate: after most_games = {} games {widest}, instead of at most width = {}; more games narrow it, and those played so far count",
+        params.most_games,
+        params.width
+    );
 }
 
 /// The players that meet next. A plan knows no results, so it lists the pairs in turn.
