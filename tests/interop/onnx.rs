@@ -321,7 +321,7 @@ fn a_net_of_a_run_is_exported_and_loaded_again() {
         assert!(err.contains(expected), "{err}");
     };
     refused(&format!("{run}:99"), "x.onnx", 2, "has no generation 99; its generations are 0 to");
-    refused("no-such-run", "x.onnx", 2, "is neither a file ending in .safetensors nor the folder of a run");
+    refused("no-such-run", "x.onnx", 2, "is neither a file ending in .safetensors nor a run");
     refused(run, "x.txt", 2, "expected a name that ends in .onnx");
     refused(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
     std::fs::create_dir(folder.path().join("y.onnx")).expect("a folder in the way");

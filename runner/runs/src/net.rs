@@ -22,12 +22,15 @@ use dc0_process::fault::Fault;
 pub enum NetError {
     /// No such file or run exists.
     #[error(
-        "\"{name}\" is neither a file ending in .safetensors nor the folder of a run; expected NET.safetensors, RUN, RUN:GENERATION, \
-         {SHIPPED_RESIDUAL} or {SHIPPED_NNUE}"
+        "\"{name}\" is neither a file ending in .safetensors nor a run, by its folder or its name in {}; expected NET.safetensors, RUN, \
+         RUN:GENERATION, {SHIPPED_RESIDUAL} or {SHIPPED_NNUE}",
+        runs.display()
     )]
     Unknown {
         /// As given.
         name: String,
+        /// The folder that holds runs.
+        runs: PathBuf,
     },
     /// The run has no net yet.
     #[error("the run {} has promoted no net yet; run its script first", run.display())]
@@ -45,16 +48,16 @@ pub enum NetError {
         /// The run's last generation.
         last: u32,
     },
-    /// The file is not the promoted net.
+    /// The file is not the run's net.
     #[error(
-        "{}: expected digest {expected} as generations.json says, found {found}; \
+        "{}: expected digest {expected} as the run says, found {found}; \
          put back the file, or run the script again",
         file.display()
     )]
     Digest {
         /// The weights file.
         file: PathBuf,
-        /// The digest of the promoted net.
+        /// The digest that the run's records have.
         expected: String,
         /// The digest of the file.
         found: String,
@@ -92,6 +95,9 @@ pub struct Named {
     /// blake3 of the weights file.
     pub digest: String,
 }
+
+/// The folder that holds runs where no other one is named.
+pub const RUNS: &str = "datasets";
 
 /// The names of the nets that are built into the program.
 const SHIPPED: &str = "shipped";
@@ -143,6 +149,11 @@ fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, Checkp
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped`, `shipped:az_small` or
 /// `shipped:az_nnue` names; `RUN` is a run's folder, or its name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {
+    named_in(Path::new(RUNS), name)
+}
+
+/// As [`named`], where the names of runs are those in the folder `runs`.
+pub fn named_in(runs: &Path, name: &str) -> Result<Named, NetError> {
     match name {
         SHIPPED => return shipped(),
         SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
@@ -161,7 +172,8 @@ pub fn named(name: &str) -> Result<Named, NetError> {
         Some((run, generation)) => (run, Some(generation)),
         None => (name, None),
     };
-    let folder = run_folder(run).ok_or_else(|| NetError::Unknown { name: name.to_owned() })?;
+    let unknown = || NetError::Unknown { name: name.to_owned(), runs: runs.to_owned() };
+    let folder = run_folder_in(runs, run).ok_or_else(unknown)?;
     let generations = RunView::new(folder.clone()).generations()?;
     let generation = pick(&folder, &generations, requested)?;
     let file = folder.path(&generation.network);
@@ -173,6 +185,19 @@ pub fn named(name: &str) -> Result<Named, NetError> {
         warn_of_random_weights(&folder, generation);
     }
     Ok(Named { file, net: Arc::new(checkpoint), digest })
+}
+
+/// The net with a digest that a finished step of a run made; `None` if none did.
+pub fn made_by(run: &Folder, digest: &str) -> Result<Option<Named>, NetError> {
+    let steps = RunView::new(run.clone()).steps()?;
+    let weights = steps.iter().filter_map(|step| step.manifest.weights());
+    let Some(entry) = weights.into_iter().find(|weights| weights.blake3 == digest) else { return Ok(None) };
+    let file = run.path(&entry.path);
+    let LoadedCheckpoint { checkpoint, digest: found } = Checkpoint::load(&file)?;
+    if found != digest {
+        return Err(NetError::Digest { file, expected: digest.to_owned(), found });
+    }
+    Ok(Some(Named { file, net: Arc::new(checkpoint), digest: found }))
 }
 
 /// Whether a run made a net without another one, so that its weights are random.
@@ -205,7 +230,12 @@ fn warn_of_random_weights(run: &Folder, first: &Generation) {
 
 /// The folder of a run: its path, or its name in `datasets`.
 pub fn run_folder(run: &str) -> Option<Folder> {
-    let (path, _) = Folder::named(Path::new("datasets"), Path::new(run), &[FolderKind::Run])?;
+    run_folder_in(Path::new(RUNS), run)
+}
+
+/// The folder of a run: its path, or its name in the folder `runs`.
+pub fn run_folder_in(runs: &Path, run: &str) -> Option<Folder> {
+    let (path, _) = Folder::named(runs, Path::new(run), &[FolderKind::Run])?;
     Folder::canonical(&path).ok()
 }
 

@@ -342,6 +342,10 @@ impl Host for Planner {
         fork::open(self, (from, iteration), &call_params)
     }
 
+    fn runs(&self) -> &Path {
+        &self.options.parent
+    }
+
     fn dataset(&self, name: &str) -> Result<Window, HostError> {
         datasets::games(&self.options.parent, name)
     }

@@ -373,6 +373,9 @@ pub trait Host: Send + Sync {
         call_params: CallParams<ForkParams>,
     ) -> Result<Forked, HostError>;
 
+    /// The folder in which the names of runs are looked up.
+    fn runs(&self) -> &Path;
+
     /// The games of a dataset or of another run, by its folder or its name.
     fn dataset(&self, name: &str) -> Result<Window, HostError>;
 

@@ -1,5 +1,6 @@
 //! [`Host`] for [`Runner`]: what scripts call, done in the open run.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -68,6 +69,10 @@ impl Host for Runner {
         };
         let past = self.with_open(|open| open.begin(source))?;
         Ok(Forked { info, past })
+    }
+
+    fn runs(&self) -> &Path {
+        &self.options.parent
     }
 
     fn dataset(&self, name: &str) -> Result<Window, HostError> {

@@ -4,6 +4,7 @@
 //! kinds, and [`Call`] a call with checked arguments and parameters.
 
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use dc0_core::params::{Param, ParamErrors, Params, Problem, Problems, Row, Value, read};
@@ -34,6 +35,8 @@ pub enum ArgumentKind {
     Analysis,
     /// A player of a match: a player, a net or a name.
     Player,
+    /// The name of a stored net.
+    StoredNetwork,
     /// A text.
     Text,
     /// A list of texts.
@@ -51,6 +54,13 @@ pub enum Argument {
     Analysis(Analysis),
     /// A player of a match.
     Player(Player),
+    /// A stored net, to be read.
+    StoredNetwork {
+        /// The folder that holds runs.
+        runs: PathBuf,
+        /// The name of a net in the program, of a run there or of a file.
+        name: String,
+    },
     /// A text.
     Text(String),
     /// A list of texts; `Err` names the type of an item that is not text.

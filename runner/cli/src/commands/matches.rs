@@ -1,6 +1,6 @@
 //! `dc0-run match`: a match between two players, as a script that the command writes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dc0_process::command::{Command, Failure, Program};
@@ -50,6 +50,11 @@ pub(super) struct WrittenMatches {
 }
 
 impl WrittenMatches {
+    /// The folder that holds runs.
+    pub(super) fn runs(&self) -> &Path {
+        &self.run.out
+    }
+
     /// The book as a literal of a script.
     pub(super) fn openings(&self) -> Option<String> {
         self.openings.as_ref().map(|file| text(&file.display().to_string()))
@@ -88,7 +93,7 @@ pub(super) fn run_written<'a>(
         program.console.result(script.trim_end());
         return Ok(Exit::Done);
     }
-    check_named(players)?;
+    check_named(&run.out, players)?;
     let args = ScriptArgs {
         script: Some(PathBuf::from("command.rhai")),
         overrides: Vec::new(),
@@ -105,8 +110,9 @@ pub(super) fn run_written<'a>(
 
 impl MatchArgs {
     fn text(&self) -> Result<String, Failure> {
-        self.players.check_used([self.first.as_str(), self.second.as_str()])?;
-        let [first, second] = [&self.first, &self.second].map(|player| self.players.expression(player));
+        let runs = self.written.runs();
+        self.players.check_used(runs, [self.first.as_str(), self.second.as_str()])?;
+        let [first, second] = [&self.first, &self.second].map(|player| self.players.expression(runs, player));
         let own = || format!("match-{}", run_name(&[&self.first, "vs", &self.second]));
         let name = self.written.name.clone().unwrap_or_else(own);
         let mut lines = vec![

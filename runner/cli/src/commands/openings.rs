@@ -2,7 +2,7 @@
 
 use dc0_process::format::counted;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -22,7 +22,7 @@ use dc0_opponents::{Opponent, UciParams};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault, chain};
-use dc0_runs::net::named;
+use dc0_runs::net::{RUNS, named};
 use dc0_steps::progress::{Amount, StepProgress};
 use log::LevelFilter;
 use thiserror::Error;
@@ -151,7 +151,7 @@ impl OpeningsArgs {
     fn judge(&self) -> Result<Option<Judge>, Failure> {
         let Some(judge) = &self.judge else { return Ok(None) };
         let refuse = |what: String| Err(Failure::new(Exit::BadInput, what));
-        match Named::of(judge) {
+        match Named::of(Path::new(RUNS), judge) {
             Named::Expression | Named::Baseline => refuse(format!(
                 "--judge: expected a net, or a UCI engine by its name or path, got \"{judge}\""
             )),
@@ -168,7 +168,7 @@ impl OpeningsArgs {
                 let params = read::<UciParams>("openings", &given)?;
                 Ok(Some(Judge::Engine(Opponent::uci(judge, &params)?)))
             }
-            Named::Shipped | Named::Network => {
+            Named::Network => {
                 if self.nodes.is_some() || !self.options.is_empty() {
                     return refuse(format!(
                         "--nodes and --option are for UCI engines, and \"{judge}\" is a net; give --simulations"

@@ -1,12 +1,14 @@
 //! Players named on a command line, as expressions of a script.
 
+use std::path::Path;
+
 use clap::Args;
 use dc0_core::arena::{BASELINES, baseline};
 use dc0_core::params::{Value, intended};
 use dc0_opponents::installed;
 use dc0_process::command::Failure;
 use dc0_process::exit::Exit;
-use dc0_runs::net::{NetError, named};
+use dc0_runs::net::{NetError, named_in};
 
 /// How players that are named plainly play.
 #[derive(Debug, Args)]
@@ -41,11 +43,10 @@ pub(super) const PLAYERS: &str = "A player is a net (NET.safetensors, RUN, RUN:G
 'player(run.load_network(\"az_small\"), #{ search: #{ simulations: 400 } })'.";
 
 impl PlayerOptions {
-    /// A player as an expression of a script.
-    pub(super) fn expression(&self, player: &str) -> Result<String, Failure> {
-        Ok(match Named::of(player) {
+    /// A player as an expression of a script, where `runs` is the folder that holds runs.
+    pub(super) fn expression(&self, runs: &Path, player: &str) -> Result<String, Failure> {
+        Ok(match Named::of(runs, player) {
             Named::Expression => player.to_owned(),
-            Named::Shipped => "run.load_network(\"\")".to_owned(),
             Named::Baseline => text(player),
             Named::Network => format!("run.load_network({})", text(player)),
             Named::Engine => format!("uci({}, {})", text(player), self.engine()?),
@@ -68,7 +69,11 @@ impl PlayerOptions {
     }
 
     /// An error if options of engines are given, and none of the players is an engine that they apply to.
-    pub(super) fn check_used<'a>(&self, players: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+    pub(super) fn check_used<'a>(
+        &self,
+        runs: &Path,
+        players: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), Failure> {
         let given = [
             ("--nodes", self.nodes.is_some()),
             ("--depth", self.depth.is_some()),
@@ -77,7 +82,7 @@ impl PlayerOptions {
             ("--option", !self.options.is_empty()),
         ];
         let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-        if players.into_iter().any(|player| matches!(Named::of(player), Named::Engine)) {
+        if players.into_iter().any(|player| matches!(Named::of(runs, player), Named::Engine)) {
             return Ok(());
         }
         let message = format!(
@@ -105,22 +110,20 @@ impl PlayerOptions {
 /// How a word of the command line names a player.
 pub(super) enum Named {
     Expression,
-    Shipped,
     Baseline,
     Network,
     Engine,
 }
 
 impl Named {
-    pub(super) fn of(player: &str) -> Self {
+    /// What `player` is, where `runs` is the folder that holds runs.
+    pub(super) fn of(runs: &Path, player: &str) -> Self {
+        let is_no_net = || matches!(named_in(runs, player), Err(NetError::Unknown { .. }));
         if player.contains('(') {
             Self::Expression
-        } else if player == "shipped" {
-            Self::Shipped
         } else if baseline(player).is_some() {
             Self::Baseline
-        } else if player.ends_with(".safetensors") || !matches!(named(player), Err(NetError::Unknown { .. }))
-        {
+        } else if player.ends_with(".safetensors") || !is_no_net() {
             // What is wrong with a run is said when it is loaded.
             Self::Network
         } else {
@@ -130,17 +133,23 @@ impl Named {
 }
 
 /// An error if a word names neither a net nor a player nor an engine that is installed: it may be a slip in any of them.
-pub(super) fn check_named<'a>(players: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+pub(super) fn check_named<'a>(
+    runs: &Path,
+    players: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Failure> {
     let is_unknown = |player: &&str| {
-        matches!(Named::of(player), Named::Engine) && !player.contains('/') && installed(player).is_none()
+        matches!(Named::of(runs, player), Named::Engine)
+            && !player.contains('/')
+            && installed(player).is_none()
     };
     let Some(player) = players.into_iter().find(is_unknown) else { return Ok(()) };
     let names = || BASELINES.iter().map(|baseline| baseline.name()).chain(["shipped"]);
     let hint = intended(player, names()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
     let message = format!(
-        "\"{player}\" is no player ({}), no run in datasets/ or folder of one, no file ending in .safetensors, and no engine that is \
+        "\"{player}\" is no player ({}), no run in {} or folder of one, no file ending in .safetensors, and no engine that is \
          installed{hint}",
-        names().collect::<Vec<_>>().join(", ")
+        names().collect::<Vec<_>>().join(", "),
+        runs.display()
     );
     Err(Failure::new(Exit::BadInput, message))
 }
@@ -153,23 +162,20 @@ fn has_own_search(player: &str) -> bool {
     alphabeta || player.starts_with("player(") && (player.contains("search") || player.contains("alphabeta"))
 }
 
-/// A net that plays by time, in the UCI engine of this program, as an expression of a script. `margin` is how late it may be, in seconds,
-/// `device` is where it runs, and `options` are those of the engine.
+/// A net that plays by time, in the UCI engine of this program, as an expression of a script; `runs` is the folder that holds runs.
+/// `margin` is how late it may be, in seconds, `device` is where it runs, and `options` are those of the engine.
 pub(super) fn timed_net(
-    net: &str,
+    (runs, net): (&Path, &str),
     (seconds, margin): (f64, f64),
     (device, options): (Option<&str>, &[String]),
 ) -> Result<String, Failure> {
     let missing =
         |cause: std::io::Error| Failure::new(Exit::Failed, format!("cannot find this program: {cause}"));
     let program = std::env::current_exe().map_err(missing)?;
-    let mut args = vec!["uci".to_owned()];
-    if !matches!(Named::of(net), Named::Shipped) {
-        // The file of a run's net, so that a later net of the run is another player.
-        let file = named(net)?.file;
-        let file = if file.is_file() { file.display().to_string() } else { net.to_owned() };
-        args.extend(["--net".to_owned(), file]);
-    }
+    // The file of a run's net, so that a later net of the run is another player.
+    let file = named_in(runs, net)?.file;
+    let file = if file.is_file() { file.display().to_string() } else { net.to_owned() };
+    let mut args = ["uci", "--net", &file].map(str::to_owned).to_vec();
     args.extend(device.into_iter().flat_map(|device| ["--device".to_owned(), device.to_owned()]));
     let args: Vec<String> = args.iter().map(|arg| text(arg)).collect();
     let limit = format!("args: [{}], move_time: {seconds:?}, time_margin: {margin:?}", args.join(", "));

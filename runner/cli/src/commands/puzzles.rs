@@ -64,7 +64,7 @@ impl PuzzlesArgs {
         let name = self.name.clone().unwrap_or_else(own);
         let mut lines = vec![format!("let run = open_run({});", text(&name))];
         let file = text(&self.file.display().to_string());
-        let is_net = matches!(Named::of(&self.player), Named::Shipped | Named::Network);
+        let is_net = matches!(Named::of(&self.run.out, &self.player), Named::Network);
         if is_net && self.move_time.is_empty() {
             self.refuse(
                 &[
@@ -76,7 +76,8 @@ impl PuzzlesArgs {
             )?;
             let budgets = if self.simulations.is_empty() { &[1, 16, 64, 256][..] } else { &self.simulations };
             let budgets: Vec<String> = budgets.iter().map(ToString::to_string).collect();
-            lines.push(format!("let net = {};", self.limited(None, None, None).expression(&self.player)?));
+            let net = self.limited(None, None, None).expression(&self.run.out, &self.player)?;
+            lines.push(format!("let net = {net};"));
             lines.push(format!("run.puzzles(net, {file}, #{{"));
             lines.push(format!("    simulations: [{}],", budgets.join(", ")));
             lines.push("});".to_owned());
@@ -96,7 +97,8 @@ impl PuzzlesArgs {
     fn players(&self, is_net: bool) -> Result<Vec<String>, Failure> {
         if is_net {
             let how = (self.run.device.as_deref(), self.options.as_slice());
-            let timed = |seconds: &f64| timed_net(&self.player, (*seconds, TIME_MARGIN), how);
+            let timed =
+                |seconds: &f64| timed_net((&self.run.out, &self.player), (*seconds, TIME_MARGIN), how);
             return self.move_time.iter().map(timed).collect();
         }
         let nodes = self.nodes.iter().map(|nodes| self.limited(Some(*nodes), None, None));
@@ -107,8 +109,8 @@ impl PuzzlesArgs {
             limits.push(self.limited(None, None, None));
         }
         let expression = |limit: &PlayerOptions| {
-            limit.check_used([self.player.as_str()])?;
-            limit.expression(&self.player)
+            limit.check_used(&self.run.out, [self.player.as_str()])?;
+            limit.expression(&self.run.out, &self.player)
         };
         limits.iter().map(expression).collect()
     }

@@ -52,12 +52,12 @@ impl RateArgs {
         let words: Vec<&str> =
             self.players.iter().chain(&self.anchors).flat_map(|player| player.split('=').take(1)).collect();
         let name = self.written.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
-        self.options.check_used(self.named())?;
+        self.options.check_used(self.written.runs(), self.named())?;
         let openings = self.written.openings().map(|file| format!("openings: {file}"));
         let arena: Vec<String> = self.options.search(self.named())?.into_iter().chain(openings).collect();
         let mut lines = vec![format!("let run = open_run({});", text(&name)), "let players = [".to_owned()];
         for player in &self.players {
-            lines.push(format!("    {},", self.options.expression(player)?));
+            lines.push(format!("    {},", self.options.expression(self.written.runs(), player)?));
         }
         lines.extend(["];".to_owned(), "let anchors = [".to_owned()]);
         for anchor in &self.anchors {
@@ -81,6 +81,6 @@ impl RateArgs {
         };
         let (player, elo) = anchor.rsplit_once('=').ok_or_else(wrong)?;
         let elo: f64 = elo.trim().parse().ok().filter(|elo: &f64| elo.is_finite()).ok_or_else(wrong)?;
-        Ok(format!("[{}, {elo:?}]", self.options.expression(player)?))
+        Ok(format!("[{}, {elo:?}]", self.options.expression(self.written.runs(), player)?))
     }
 }

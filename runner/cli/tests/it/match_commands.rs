@@ -29,6 +29,20 @@ fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
 }
 
 #[test]
+fn names_of_runs_are_those_of_the_folder_that_out_names() {
+    let experiment =
+        Experiment::new("let run = open_run(\"tiny\"); run.network(#{ tower: #{ blocks: 1, filters: 4 } });");
+    let made = experiment.run(&["--out", "elsewhere"]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let command = ["match", "tiny:0", "random", "--games", "2", "--simulations", "1", "--device", "cpu"];
+    let played = ended(&experiment, &[&command[..], &["--out", "elsewhere"]].concat());
+    assert_eq!(played.code, Some(0), "{}", played.stderr);
+    let refused = ended(&experiment, &command);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no run in datasets or folder of one"), "{}", refused.stderr);
+}
+
+#[test]
 fn players_are_rated_relative_to_an_anchor() {
     let experiment = Experiment::new("");
     let command = [
@@ -48,6 +62,11 @@ fn players_are_rated_relative_to_an_anchor() {
     ];
     let rated = ended(&experiment, &command);
     assert_eq!(rated.code, Some(0), "{}", rated.stderr);
+    assert!(
+        rated.stderr.contains("rate: after most_games = 60 games the widest 95 % interval still has"),
+        "{}",
+        rated.stderr
+    );
     let line =
         |player: &str| rated.stdout.lines().find(|line| line.contains(player)).expect("is rated").to_owned();
     assert!(line("random").contains("true") && line("random").contains("100"), "{}", rated.stdout);

@@ -196,10 +196,7 @@ fn bad_arguments_exit_with_code_2_and_state_what_was_expected() {
             &["--fen", over],
             "expected a position in which the game is not over, found \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\"",
         ),
-        (
-            &["--net", "nowhere"],
-            "\"nowhere\" is neither a file ending in .safetensors nor the folder of a run",
-        ),
+        (&["--net", "nowhere"], "\"nowhere\" is neither a file ending in .safetensors nor a run"),
         (&["--option", "Threads=none"], "option Threads: expected a whole number in 1..=64, got \"none\""),
         (&["--pgn", "/nowhere/x.pgn"], "--pgn /nowhere/x.pgn: expected a file that can be written to"),
     ] {

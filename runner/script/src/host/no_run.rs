@@ -5,6 +5,7 @@
 mod forward;
 mod game;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
@@ -24,7 +25,7 @@ use crate::dynamic::to_dynamic;
 use dc0_engine::explain::{self, ExplainError, ExplainParams, StudiedNet, Study};
 use dc0_engine::play::board::{Scene, board as draw};
 use dc0_process::style::{TermStyle, ascii};
-use dc0_runs::net::{Named, named, shipped};
+use dc0_runs::net::{Named, named_in, shipped};
 use dc0_steps::handles::Fields;
 use dc0_steps::host::{Host, HostError};
 use dc0_steps::kinds::summary_members;
@@ -79,7 +80,10 @@ const MAX_DRY_PLIES: u32 = 40;
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<LoadedNetwork>(engine);
     engine.register_fn("load_network", |context: Context<'_>| load(&context, None));
-    engine.register_fn("load_network", |context: Context<'_>, name: &str| load(&context, Some(name)));
+    let shared = Arc::clone(session);
+    engine.register_fn("load_network", move |context: Context<'_>, name: &str| {
+        load(&context, Some((shared.host.runs(), name)))
+    });
     let shared = Arc::clone(session);
     engine.register_fn(
         "explain",
@@ -100,9 +104,10 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("to_ascii", ascii);
 }
 
-fn load(context: &Context<'_>, name: Option<&str>) -> Answer<LoadedNetwork> {
+/// Reads a net; a name is one in the folder of runs.
+fn load(context: &Context<'_>, name: Option<(&Path, &str)>) -> Answer<LoadedNetwork> {
     let loaded = match name {
-        Some(name) => named(name).map_err(ExplainError::from),
+        Some((runs, name)) => named_in(runs, name).map_err(ExplainError::from),
         None => shipped().map_err(ExplainError::from),
     };
     Ok(LoadedNetwork(Arc::new(Call::new("load_network", context).run(loaded)?)))

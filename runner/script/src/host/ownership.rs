@@ -74,7 +74,7 @@ impl Owned for Argument {
             Self::Window(window) => window.owners(),
             Self::Analysis(analysis) => analysis.owners(),
             Self::Player(player) => player.network().map(Owned::owners).unwrap_or_default(),
-            Self::Text(_) | Self::Texts(_) => Vec::new(),
+            Self::StoredNetwork { .. } | Self::Text(_) | Self::Texts(_) => Vec::new(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Owned for Argument {
             Self::Window(window) => window.label(),
             Self::Analysis(analysis) => analysis.label(),
             Self::Player(player) => format!("player {}", player.name()),
-            Self::Text(_) | Self::Texts(_) => "text".to_owned(),
+            Self::StoredNetwork { .. } | Self::Text(_) | Self::Texts(_) => "text".to_owned(),
         }
     }
 }
@@ -106,8 +106,8 @@ pub(super) fn check_arguments(call: &Call<'_>, run: &RunHandle, arguments: &[Arg
 pub(super) fn check_copied(call: &Call<'_>, run: &RunHandle, arguments: &[Argument]) -> Answer<()> {
     for argument in arguments {
         check_owners(call, run, argument, true)?;
-        if let Argument::Text(name) = argument
-            && run.0.own_runs.has_net(name)
+        if let Argument::StoredNetwork { runs, name } = argument
+            && run.0.own_runs.has_net(runs, name)
         {
             return Err(call.misuse(format!(
                 "\"{name}\" is a run of this script; give the net itself, `run.load_network(net)`"

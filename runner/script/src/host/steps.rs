@@ -84,7 +84,7 @@ fn add_form(
         let call = Call::new(name, &context);
         let run = cast::<RunHandle>(given[0]);
         let arguments = form.iter().zip(given.iter().skip(1));
-        let arguments = arguments.map(|(kind, value)| argument(*kind, value, &context)).collect();
+        let arguments = arguments.map(|(kind, value)| argument(*kind, value, &run, &context)).collect();
         let map = if has_map { cast::<Map>(given[form.len() + 1]) } else { Map::new() };
         step(&call, (kind, mode), &run, arguments, &map)
     };
@@ -107,18 +107,22 @@ fn type_for(kind: &ArgumentKind) -> ArgumentType {
         ArgumentKind::Games => argument_type::<Games>(),
         ArgumentKind::Analysis => argument_type::<Analysis>(),
         ArgumentKind::Player => argument_type::<Player>(),
-        ArgumentKind::Text => argument_type::<ImmutableString>(),
+        ArgumentKind::StoredNetwork | ArgumentKind::Text => argument_type::<ImmutableString>(),
         ArgumentKind::Texts => argument_type::<Array>(),
     }
 }
 
-fn argument(kind: ArgumentKind, value: &Dynamic, context: &Context<'_>) -> Argument {
+fn argument(kind: ArgumentKind, value: &Dynamic, run: &RunHandle, context: &Context<'_>) -> Argument {
     match kind {
         ArgumentKind::Network => Argument::Network(cast(value)),
         ArgumentKind::Window => Argument::Window(cast(value)),
         ArgumentKind::Games => Argument::Window(cast::<Games>(value).into()),
         ArgumentKind::Analysis => Argument::Analysis(cast(value)),
         ArgumentKind::Player => Argument::Player(cast(value)),
+        ArgumentKind::StoredNetwork => Argument::StoredNetwork {
+            runs: run.0.host.runs().to_owned(),
+            name: cast::<ImmutableString>(value).into(),
+        },
         ArgumentKind::Text => Argument::Text(cast::<ImmutableString>(value).into()),
         ArgumentKind::Texts => {
             let kind = |item: &Dynamic| with_article(context.engine().map_type_name(item.type_name()));

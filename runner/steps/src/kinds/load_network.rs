@@ -7,7 +7,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::parameter_count;
 use dc0_core::params;
 use dc0_core::params::{Problem, Value};
-use dc0_runs::net::{named, shipped};
+use dc0_runs::net::{named_in, shipped};
 use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
 use super::network;
@@ -48,19 +48,20 @@ impl Step for LoadNetwork {
             run that the script has opened.",
         example: "let shipped = run.load_network(\"\");",
     }];
-    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text], &[ArgumentKind::Network]];
+    const FORMS: &'static [&'static [ArgumentKind]] =
+        &[&[ArgumentKind::StoredNetwork], &[ArgumentKind::Network]];
     const NEEDS_MAP: bool = false;
     const COPIES_NETWORKS: bool = true;
 
     type Params = LoadNetworkParams;
 
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
-        let name = match arguments.as_slice() {
-            [Argument::Text(name)] => name,
+        let (runs, name) = match arguments.as_slice() {
+            [Argument::StoredNetwork { runs, name }] => (runs, name),
             [Argument::Network(network)] => return Ok(Self::OfRun(network.clone())),
             _ => return Err(no_matching_form()),
         };
-        let found = if name.is_empty() { shipped() } else { named(name) };
+        let found = if name.is_empty() { shipped() } else { named_in(runs, name) };
         let found = found.map_err(|cause| cause.to_string())?;
         Ok(Self::Stored { net: found.net, digest: found.digest })
     }
