@@ -106,6 +106,8 @@ fn stored_games_are_explained_with_nets_of_runs() {
         "{}",
         explained.stdout
     );
+    let by_player = explain(&[&format!("{run}:0:3@5"), "--sims", "16", "--search", "root.rule=gumbel"]);
+    assert!(by_player.stdout.contains("networks/0000"), "{}", by_player.stdout);
     for (name, part) in
         [(":0:99@1", "has no game 99"), (":7:0@1", "has no game 0"), (":0:3@999", "the game has 30 plies")]
     {

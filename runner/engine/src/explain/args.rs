@@ -10,7 +10,8 @@ use crate::net_args::NetArgs;
 /// The position to explain, and how.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// `startpos` or a FEN, followed by `moves e2e4 …` if the game continued; or a stored game as RUN:ITERATION:GAME@PLY.
+    /// `startpos` or a FEN, followed by `moves e2e4 …` if the game continued; or a stored game as RUN:ITERATION:GAME@PLY,
+    /// which the net that played it explains, if no other one is named.
     #[arg(value_name = "POSITION", required = true)]
     pub position: Vec<String>,
     /// The net.
