@@ -9,6 +9,7 @@ mod reanalysis;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::openings::{Archive, Openings};
 use super::{
     MakeEvaluator, PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayStats, ShardResult, play,
     shards_of,
@@ -21,6 +22,7 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
 use crate::rng::Seed;
 use crate::search::{Engine, RootParams, RootRule, SearchParams};
+use crate::store::GameRow;
 
 fn search() -> SearchParams {
     SearchParams { simulations: 12, ..SearchParams::default() }
@@ -129,6 +131,33 @@ fn rows_replay_as_games() {
         assert!(rows.next().is_none());
         assert_eq!(shard.stats.positions as usize, shard.positions.len());
         assert_eq!(shard.stats.games as usize, shard.games.len());
+    }
+}
+
+#[test]
+fn only_the_openings_that_the_seed_gives_are_allowed() {
+    let (params, seed) = (params(), Seed { run: 1, step: 1 });
+    let openings = Openings { book: None, archive: Archive::default() };
+    let allows = |row: &GameRow| openings.allow(&params, seed, row).expect("can be replayed");
+    let games: Vec<GameRow> = played(&params, 1, 1).into_values().flat_map(|shard| shard.games).collect();
+    assert!(games.iter().all(allows));
+    let row = &games[3];
+    let reply =
+        games.iter().find(|other| other.moves[0] != row.moves[0]).expect("two random plies differ").moves[0];
+    for other in [
+        GameRow { game: row.game + 1, ..row.clone() },
+        GameRow { opening_plies: 1, ..row.clone() },
+        GameRow { moves: row.moves[..1].to_vec(), ..row.clone() },
+        GameRow {
+            moves: std::iter::once(reply).chain(row.moves[1..].iter().copied()).collect(),
+            ..row.clone()
+        },
+        GameRow {
+            start_fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN1 w Qkq - 0 1".into(),
+            ..row.clone()
+        },
+    ] {
+        assert!(!allows(&other), "{other:?}");
     }
 }
 
