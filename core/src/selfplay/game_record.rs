@@ -130,6 +130,9 @@ mod tests {
         assert!(!holds(&[-0.5, -0.5]), "only one of its own moves was searched");
         assert!(!holds(&[-0.5, 0.0, -0.375]) && !holds(&[-0.375, 0.0, -0.5]));
         assert!(!holds(&[0.5, 0.0, 0.5]), "a side that wins does not resign");
+        let patient = SelfPlayResignation { moves: 3, value: 0.5, played_through: 0.0 };
+        assert!(patient.holds(&rows(&[-0.5, 0.0, -0.5, 0.0, -0.5])));
+        assert!(!patient.holds(&rows(&[0.0, -0.5, 0.0, -0.5])), "only two of its own moves were searched");
     }
 
     #[test]

@@ -107,3 +107,24 @@ fn divergence(target: &[Target], priors: &[(Move, f32)]) -> f32 {
 fn quantised(share: f64) -> u16 {
     (share * f64::from(u16::MAX)).round() as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Target, divergence};
+    use crate::board::Game;
+
+    #[test]
+    fn policy_surprise_is_the_divergence_of_the_target_from_the_prior() {
+        let moves = Game::initial().position().legal_moves();
+        let target = [(0, 0.5), (1, 0.5), (2, 0.0)].map(|(index, share)| Target {
+            played: moves[index],
+            visits: 1,
+            share,
+        });
+        let priors = [(moves[0], 0.25), (moves[1], 0.125), (moves[2], 0.625)];
+        // ½ ln 2 + ½ ln 4.
+        assert!((f64::from(divergence(&target, &priors)) - 1.5 * 2.0_f64.ln()).abs() < 1e-6);
+        let same = [(moves[0], 0.5), (moves[1], 0.5)];
+        assert_eq!(divergence(&target, &same), 0.0);
+    }
+}

@@ -133,21 +133,30 @@ mod tests {
         assert_eq!(fields["mean_batch"], Value::Float(15.0));
     }
 
+    /// Stats whose sums are `factor` times different numbers.
+    fn stats(factor: u64, reasons: &[(&str, u64)]) -> SelfPlayStats {
+        SelfPlayStats {
+            games: 2 * factor,
+            white_wins: 3 * factor,
+            draws: 5 * factor,
+            black_wins: 7 * factor,
+            reasons: reasons.iter().map(|(reason, games)| ((*reason).to_owned(), *games)).collect(),
+            plies: 11 * factor,
+            positions: 13 * factor,
+            evaluations: 17 * factor,
+            cache_hits: 19 * factor,
+            batches: 23 * factor,
+            simulations: 29 * factor,
+            entropy_sum: 31.0 * factor as f64,
+            resignations_tested: 37 * factor,
+            false_resignations: 41 * factor,
+        }
+    }
+
     #[test]
-    fn merging_adds_all_sums() {
-        let one = SelfPlayStats {
-            games: 1,
-            draws: 1,
-            reasons: [("threefold".to_owned(), 1)].into(),
-            plies: 10,
-            positions: 8,
-            evaluations: 80,
-            batches: 4,
-            ..SelfPlayStats::default()
-        };
-        let mut sum = one.clone();
-        sum.merge(&one);
-        assert_eq!((sum.games, sum.draws, sum.plies, sum.evaluations), (2, 2, 20, 160));
-        assert_eq!(sum.reasons["threefold"], 2);
+    fn sums_of_shards_are_added() {
+        let mut sum = stats(1, &[("checkmate", 2), ("stalemate", 1)]);
+        sum.merge(&stats(3, &[("checkmate", 5), ("ply_cap", 4)]));
+        assert_eq!(sum, stats(4, &[("checkmate", 7), ("ply_cap", 4), ("stalemate", 1)]));
     }
 }

@@ -110,6 +110,15 @@ fn rows_say_what_the_search_found() {
 }
 
 #[test]
+fn searches_use_all_of_their_nodes() {
+    let search = AlphaBetaSearch { nodes: 5000, ..search() };
+    let params = SelfPlayParams { search: search.into(), games: 1, max_plies: 12, ..alphabeta_params() };
+    for (_, rows) in games(&played(&params, 1), &params) {
+        assert!(rows.iter().all(|row| row.simulations == 5000), "{rows:?}");
+    }
+}
+
+#[test]
 fn a_mate_in_one_is_played_with_the_value_1() {
     let epd = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;\n";
     let book = Book::read("m.epd", epd.as_bytes(), None).expect("a book");
