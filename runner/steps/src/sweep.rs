@@ -1,11 +1,13 @@
 //! [`SweepHost`] for real sweeps: the sweep's folder, and a run for every replicate of a trial.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::StepError;
 use super::runner::{RunOptions, Runner, TrialContext};
 use crate::host::{CallParams, Host, HostError, LoneTurn, OpenSweep, SweepHost};
 use dc0_backend::{BackendError, cores};
+use dc0_core::event::Cancelled;
 use dc0_core::store::verify_wide;
 use dc0_process::console::Console;
 use dc0_process::format::counted;
@@ -19,6 +21,9 @@ use dc0_runs::sweep::space::Point;
 use dc0_runs::sweep::trials::Trials;
 use dc0_runs::sweep::{opening, table};
 use dc0_runs::{Folder, ReuseSources, RunError};
+
+/// How long a trial waits before it tries again to open a sweep that another one has opened.
+const WAIT: Duration = Duration::from_millis(20);
 
 /// An open sweep.
 struct Sweep {
@@ -72,7 +77,7 @@ pub(super) fn open(
         };
         return Ok(OpenSweep::Trials(trials.iter().copied().map(open).collect()));
     }
-    let (folder, mut events) = SweepFolder::open(&options.parent, &now, is_given)?;
+    let (folder, mut events) = open_folder(runner, &now, is_given)?;
     let fault = table_fault(&folder, &events);
     let collected = alone::collect(&folder, &mut events)?;
     for event in opening::new_events(params, script, &events) {
@@ -111,6 +116,25 @@ pub(super) fn open(
     }
     let runs = TrialRuns::new(runner, params, &Folder::at(folder.root()), params.parallel)?;
     Ok(OpenSweep::Whole((Arc::new(Sweep { folder, runs }), events)))
+}
+
+/// Opens a sweep's folder, once another trial of this process has ended a sweep of this name.
+fn open_folder(
+    runner: &Runner,
+    now: &SweepRecord,
+    is_given: (bool, bool),
+) -> Result<(SweepFolder, Vec<Event>), HostError> {
+    loop {
+        match SweepFolder::open(&runner.options.parent, now, is_given) {
+            Err(RunError::Locked { pid, .. }) if pid == Some(std::process::id()) => {
+                if runner.interrupt.is_requested() {
+                    return Err(StepError::from(Cancelled).into());
+                }
+                std::thread::sleep(WAIT);
+            }
+            opened => return Ok(opened?),
+        }
+    }
 }
 
 impl TrialRuns {

@@ -172,6 +172,13 @@ fn write(
     if args.run.workers.as_ref().is_some_and(|url| redacted(url) != *url) {
         return bad("the credentials in the URL of --workers would stand in a file; use --credentials FILE");
     }
+    let mut files = args.script.iter().chain(&args.params);
+    if let Some(piped) = files.find(|file| file.exists() && !file.is_file()) {
+        return bad(&format!(
+            "{} is no file, so the tasks could not read it; write it to a file first",
+            piped.display()
+        ));
+    }
     let chosen = Arc::<OnceLock<Chosen>>::default();
     let part = SweepPart::Points { threads: task.cpus(), chosen: Arc::clone(&chosen) };
     let chosen = match run_script(&ScriptArgs { part, ..args.clone() }, program)? {

@@ -57,7 +57,9 @@ pub struct Board {
 impl Board {
     /// Builds the leaderboard of all trials.
     pub fn new(params: &SweepParams, trials: &Trials) -> Self {
-        let results: Vec<Vec<Measured>> = trials.iter().map(|(_, trial)| trial.results()).collect();
+        let is_stale = |trial: &Trial| trial.state(&params.space, params.replicates) == TrialState::Stale;
+        let current = trials.iter().filter(|(_, trial)| !is_stale(trial));
+        let results: Vec<Vec<Measured>> = current.map(|(_, trial)| trial.results()).collect();
         let spread = Spread::pooled(results.iter().map(Vec::as_slice));
         let row = |(number, trial): (u32, &Trial)| Row::new(params, number, trial, spread);
         let mut rows: Vec<Row> = trials.iter().map(row).collect();
@@ -118,13 +120,12 @@ impl Board {
 
 impl Row {
     fn new(params: &SweepParams, number: u32, trial: &Trial, spread: Option<Spread>) -> Self {
-        let results = trial.results();
         Self {
             trial: number,
             state: trial.state(&params.space, params.replicates),
             point: trial.point.clone(),
-            result: Measured::mean(&results, spread),
-            replicates: results.len() as u32,
+            result: trial.result(spread),
+            replicates: trial.valued() as u32,
             at: trial.reports().last().map(|report| report.at),
             spent: trial.spent(),
             because: trial.because().map(ToOwned::to_owned),
@@ -314,6 +315,42 @@ mod tests {
         let expected = "1 trial reached report 3, where one of every 3 goes on: raise trials or lower pruner.reduction, or set \
             pruner.most to 3, so that the best of the rung before run to their end\nno trial is complete";
         assert_eq!(ended, expected);
+    }
+
+    #[test]
+    fn reports_of_pruned_replicates_are_no_final_values() {
+        let event = |trial, replicate, ending, value| Event::Ended {
+            replicate: Replicate { trial, replicate },
+            ending,
+            result: Some(Measured::exact(value)),
+            because: None,
+            spent: Spent::default(),
+        };
+        let point = |trial: u32| Event::Suggested {
+            trial,
+            point: [("x".to_owned(), Value::Int(trial.into()))].into(),
+        };
+        let report = |replicate, value| Event::Reported {
+            replicate: Replicate { trial: 1, replicate },
+            report: Reported { at: 1, value, low: value - 1.0, high: value + 1.0 },
+        };
+        let trials = Trials::from_events(&[
+            point(0),
+            event(0, 0, Ending::Complete, 100.0),
+            event(0, 1, Ending::Complete, 100.0),
+            point(1),
+            report(0, 3.0),
+            event(1, 0, Ending::Complete, 103.0),
+            report(1, -50.0),
+            event(1, 1, Ending::Pruned, -50.0),
+        ]);
+        let board = Board::new(&params(r#", "replicates": 2"#), &trials);
+        let result = |index: usize| board.rows[index].result.expect("has a value");
+        // Both replicates of trial 0 are equal, and nothing is known of others that ran to their end.
+        assert_eq!(result(0), Measured::exact(100.0));
+        let half = 0.5 * 2.0_f64.sqrt();
+        assert_eq!(result(1), Measured { value: -23.5, low: -23.5 - half, high: -23.5 + half });
+        assert_eq!(board.rows[1].replicates, 2);
     }
 
     #[test]

@@ -59,6 +59,9 @@ impl Schedule<'_> {
             self.state(*number, trial) == TrialState::Killed && !self.busy.contains(number)
         });
         if let Some((number, trial)) = interrupted {
+            if self.params.pruner.kind == PrunerKind::Median && self.awaits_others(number) {
+                return Job::Wait;
+            }
             return Job::Resume { trial: number, until: self.rung_of(trial) };
         }
         let next = self.trials.next_number();
@@ -89,11 +92,9 @@ impl Schedule<'_> {
     }
 
     fn start(&self, trial: u32, until: Option<u32>) -> Job {
-        let visible = self.visible_to(trial);
-        let is_needed = |number: &u32| *number < visible;
         let matters =
             self.params.sampler.kind == SamplerKind::Tpe || self.params.pruner.kind == PrunerKind::Median;
-        if matters && self.busy.iter().any(is_needed) {
+        if matters && self.awaits_others(trial) {
             return Job::Wait;
         }
         match self.point(trial) {
@@ -117,6 +118,12 @@ impl Schedule<'_> {
 
     fn idle(&self) -> Job {
         if self.busy.is_empty() { Job::Done } else { Job::Wait }
+    }
+
+    /// Whether a trial that is running has values that this one sees.
+    fn awaits_others(&self, trial: u32) -> bool {
+        let visible = self.visible_to(trial);
+        self.busy.iter().any(|number| *number < visible)
     }
 
     /// A trial sees the values of trials with smaller numbers than this.
@@ -250,6 +257,25 @@ mod tests {
         assert_eq!(next(&once, &Trials::from_events(&again), &[]), Job::Resume { trial: 1, until: None });
         let gone = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(99))].into() };
         assert!(matches!(next(&once, &Trials::from_events(&[gone]), &[]), Job::Start { trial: 1, .. }));
+    }
+
+    #[test]
+    fn resumed_trials_wait_for_the_reports_that_they_are_compared_with() {
+        let median = Value::Group([("kind".to_owned(), Value::Text("median".to_owned()))].into());
+        let params = params_of(&[
+            ("trials", Value::Int(3)),
+            ("parallel", Value::Int(2)),
+            ("sampler", Value::Text("grid".to_owned())),
+            ("pruner", median),
+        ]);
+        let begun = [suggested(0), suggested(1), suggested(2)];
+        let trials = Trials::from_events(&begun);
+        assert_eq!(next(&params, &trials, &[]), Job::Resume { trial: 0, until: None });
+        assert_eq!(next(&params, &trials, &[0]), Job::Resume { trial: 1, until: None });
+        // Trial 2 sees the reports of trial 0 alone.
+        assert_eq!(next(&params, &trials, &[0, 1]), Job::Wait);
+        let one = Trials::from_events(&[&begun[..], &[ended(0, Ending::Complete, 0.1)]].concat());
+        assert_eq!(next(&params, &one, &[1]), Job::Resume { trial: 2, until: None });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::events::{Ending, Event, Measured, Replicate, Spent};
+use super::events::{Ending, Event, Measured, Replicate, Spent, Spread};
 use super::observation::TrialState;
 use super::pruner::{Reported, pool};
 use super::space::{Point, Space};
@@ -36,6 +36,15 @@ pub struct Trial {
 impl Progress {
     fn reopen(&mut self) {
         (self.ending, self.result, self.because) = (None, None, None);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.ending == Some(Ending::Failed)
+    }
+
+    /// Whether the pruner has ended or paused it, so that its value is that of a report.
+    fn is_held_back(&self) -> bool {
+        matches!(self.ending, Some(Ending::Pruned | Ending::Paused))
     }
 }
 
@@ -71,12 +80,16 @@ impl Trials {
                 if let Some(trial) = self.0.get_mut(trial) {
                     let is_complete = trial.endings().all(|ending| ending == Some(Ending::Complete));
                     trial.skips_rungs |= is_complete;
-                    trial.replicates.values_mut().for_each(Progress::reopen);
+                    // What another script has reported decides nothing any more. A failed replicate stays failed until it is retried.
+                    for progress in trial.replicates.values_mut().filter(|progress| !progress.has_failed()) {
+                        progress.reopen();
+                        progress.reports.clear();
+                    }
                 }
             }
             Event::Retried { trial } => {
                 if let Some(trial) = self.0.get_mut(trial) {
-                    trial.replicates.retain(|_, progress| progress.ending != Some(Ending::Failed));
+                    trial.replicates.retain(|_, progress| !progress.has_failed());
                 }
             }
             Event::Ended { replicate, ending, result, because, spent } => {
@@ -127,14 +140,14 @@ impl Trial {
     pub fn state(&self, space: &Space, replicates: u32) -> TrialState {
         let any = |ending| self.endings().any(|found| found == Some(ending));
         let complete = self.endings().filter(|found| *found == Some(Ending::Complete)).count();
-        if any(Ending::Failed) {
+        if !space.contains(&self.point) {
+            TrialState::Stale
+        } else if any(Ending::Failed) {
             TrialState::Failed
         } else if any(Ending::Pruned) {
             TrialState::Pruned
         } else if complete >= replicates as usize {
             TrialState::Complete
-        } else if !space.contains(&self.point) {
-            TrialState::Stale
         } else if any(Ending::Paused) && self.endings().all(|found| found.is_some()) {
             TrialState::Paused
         } else {
@@ -146,14 +159,35 @@ impl Trial {
         self.replicates.values().map(|progress| progress.ending)
     }
 
-    /// The values of the replicates that have one; for a pruned replicate its last report.
-    pub fn results(&self) -> Vec<Measured> {
-        self.replicates.values().filter_map(|progress| progress.result).collect()
+    /// Whether a replicate has begun that has not failed.
+    pub fn has_unfailed(&self) -> bool {
+        self.replicates.values().any(|progress| !progress.has_failed())
     }
 
-    /// The mean of [`results`](Self::results).
+    /// The values of the complete replicates.
+    pub fn results(&self) -> Vec<Measured> {
+        let complete = self.replicates.values().filter(|progress| progress.ending == Some(Ending::Complete));
+        complete.filter_map(|progress| progress.result).collect()
+    }
+
+    /// The number of replicates that have a value, or a report that stands for it.
+    pub fn valued(&self) -> usize {
+        self.replicates.values().filter(|progress| progress.result.is_some()).count()
+    }
+
+    /// The mean of the complete replicates with an interval from their `spread`; if the pruner has held the trial back, its last report,
+    /// since values of complete replicates may have another scale.
+    pub fn result(&self, spread: Option<Spread>) -> Option<Measured> {
+        if !self.replicates.values().any(Progress::is_held_back) {
+            return Measured::mean(&self.results(), spread);
+        }
+        let Reported { value, low, high, .. } = self.reports().pop()?;
+        Some(Measured { value, low, high })
+    }
+
+    /// The value of [`result`](Self::result).
     pub fn value(&self) -> Option<f64> {
-        Measured::mean(&self.results(), None).map(|mean| mean.value)
+        self.result(None).map(|result| result.value)
     }
 
     /// The trial's reports, each the mean over the replicates that have come that far.

@@ -1,5 +1,6 @@
 //! The session of one script with a host: the runs that it opened, and their progress.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -36,6 +37,8 @@ pub struct Session {
     pub(super) own_runs: OwnRuns,
     /// Sweeps under way; one more within a trial of another.
     sweeps: AtomicU32,
+    /// The names of the sweeps that the script has opened, those within trials not among them.
+    sweep_names: Mutex<BTreeSet<String>>,
     names: OnceLock<Names>,
 }
 
@@ -84,8 +87,8 @@ pub(super) struct Progress {
 impl Session {
     /// A script's session with a host.
     pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
-        let (runs, own_runs, sweeps, names) = <_>::default();
-        Self { host, declaration, runs, own_runs, sweeps, names }
+        let (runs, own_runs, sweeps, sweep_names, names) = <_>::default();
+        Self { host, declaration, runs, own_runs, sweeps, sweep_names, names }
     }
 
     /// Sets the names of functions, for messages about errors within other calls.
@@ -125,6 +128,23 @@ impl Session {
         let is_planned =
             |run: RunHandle| run.0.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
         self.host.is_planning() && self.runs().into_iter().any(is_planned)
+    }
+
+    /// Takes the name of a sweep that the script opens. Sweeps within trials may share a name with each other, and not with those of the
+    /// script itself: the later one would add to the trials of the earlier one, or wait for it in vain.
+    pub(super) fn name_sweep(&self, call: &Call<'_>, name: &str) -> Answer<()> {
+        let is_nested = self.sweeps.load(Ordering::SeqCst) > 0;
+        let mut names = self.sweep_names.lock().ignore_poison();
+        let is_known = names.contains(name);
+        if !is_nested {
+            names.insert(name.to_owned());
+        }
+        if is_known {
+            return Err(call.misuse(format!(
+                "the script has opened the sweep \"{name}\" already; keep what the first call returned, or give this sweep another name"
+            )));
+        }
+        Ok(())
     }
 
     /// Runs the trials of a sweep; until it ends, the script opens no run of its own.

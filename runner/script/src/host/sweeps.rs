@@ -98,6 +98,7 @@ fn sweep(
             call.misuse("objective: is empty; name the trials' values, such as \"score\", or leave it out")
         );
     }
+    session.name_sweep(&call, &params.name)?;
     let call_params = CallParams { params: params.clone(), given };
     let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
         OpenSweep::Whole(opened) => opened,
@@ -135,6 +136,11 @@ fn run_alone(
         return Ok(());
     }
     Err(Failure::new(Exit::Failed, failed.join("; ")).into_rhai(call.location()))
+}
+
+/// The variables around a function that it shares with the script, as texts.
+fn captured(function: &FnPtr) -> Vec<String> {
+    function.curry().iter().filter(|value| value.is_shared()).map(|value| format!("{value:?}")).collect()
 }
 
 /// Ends a script whose sweep this process does a part of; a script cannot catch it.
@@ -314,8 +320,10 @@ impl Work {
         let info = call.run(host.open(&id.name(), CallParams { params, given: Value::group() }))?;
         let run = RunHandle::new(Arc::clone(&host), info, session.own_runs.clone());
         let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
+        let captured = captured(function);
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
         let called = called.and_then(|value| {
+            Self::check_captured(&call, &captured, function)?;
             let rest = turn.run.0.await_rest();
             rest.map(|()| value).map_err(|failure| failure.into_rhai(call.location()))
         });
@@ -324,6 +332,18 @@ impl Work {
         let (ending, result, because) = ended?;
         self.note(&call, Event::Ended { replicate: id, ending, result, because, spent })?;
         Ok(ending)
+    }
+
+    /// An error if the trial's function has changed variables around it: a trial that is finished is not called again when the sweep goes
+    /// on, so what it changed would be lost.
+    fn check_captured(call: &Call<'_>, before: &[String], function: &FnPtr) -> Answer<()> {
+        if captured(function) == before {
+            return Ok(());
+        }
+        Err(call.misuse(
+            "the trial's function changed a variable outside of itself; finished trials are not called again when the sweep is resumed, so \
+             make the variable within the function, and read what trials have found from their tables",
+        ))
     }
 
     /// How a call of the script's function ended. Errors that are not the trial's own end the whole sweep.
