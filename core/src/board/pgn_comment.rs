@@ -40,8 +40,9 @@ impl MoveNote {
             let end = command.iter().position(|byte| *byte == b']').unwrap_or(command.len());
             let (command, after) = command.split_at(end);
             rest = after;
-            let Some((name, value)) = std::str::from_utf8(command).ok().and_then(|text| text.split_once(' '))
-            else {
+            // Lines are broken at any space, those within commands too.
+            let words = std::str::from_utf8(command).ok();
+            let Some((name, value)) = words.and_then(|text| text.split_once(char::is_whitespace)) else {
                 continue;
             };
             match name {
@@ -66,7 +67,9 @@ fn clock(text: &str) -> Option<f32> {
     let mut seconds = 0.0;
     let mut parts = 0;
     for part in text.split(':') {
-        let number = part.parse::<f64>().ok().filter(|number| (0.0..1e7).contains(number))?;
+        // -0 is not below 0, but a time that begins with it is.
+        let is_time = |number: &f64| number.is_sign_positive() && *number < 1e7;
+        let number = part.parse::<f64>().ok().filter(is_time)?;
         seconds = 60.0 * seconds + number;
         parts += 1;
     }
@@ -108,6 +111,7 @@ mod tests {
         assert_eq!(read(" [%eval 0.23] [%clk 0:03:00] "), (Some(180.0), level));
         assert_eq!(read("[%clk 1:02:03.5][%emt 0:00:01]"), (Some(3723.5), None));
         assert_eq!(read("a move [%eval #-3] with words"), (None, Some(PgnEval::Mate(-3))));
+        assert_eq!(read("[%eval\n0.23]\n[%clk\t0:03:00]"), (Some(180.0), level));
         assert_eq!(read("[%eval -12.5,20]"), (None, Some(PgnEval::Centipawns(-1250.0))));
         for nothing in [
             "",
@@ -119,6 +123,7 @@ mod tests {
             "[%eval inf]",
             "[%eval NaN]",
             "[%clk -1]",
+            "[%clk -0:00:05]",
         ] {
             assert_eq!(read(nothing), (None, None), "{nothing}");
         }

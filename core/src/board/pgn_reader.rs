@@ -344,8 +344,11 @@ fn unquoted(value: &str) -> String {
     inner.chars().filter(is_kept).collect()
 }
 
-/// A move without its number: `12...Nf6` is `Nf6`; castling with zeros stays whole.
+/// A move without its number: `12...Nf6` is `Nf6`; castling with zeros stays whole, and so does the null move of UCI.
 fn without_number(word: &[u8]) -> &[u8] {
+    if word == b"0000" {
+        return word;
+    }
     let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = &word[digits..];
     if !rest.is_empty() && rest[0] != b'.' {

@@ -168,6 +168,13 @@ fn broken_games_are_named_with_their_kind_number_and_line() {
 }
 
 #[test]
+fn null_moves_are_found_however_they_are_written() {
+    for null in ["--", "Z0", "0000", "1...0000", "null", "@@@@"] {
+        assert_eq!(outcomes(&format!("1. e4 {null} 2. d4 1-0\n")), ["null_move 1 1"], "{null}");
+    }
+}
+
+#[test]
 fn the_last_word_of_a_game_is_not_dropped_and_blank_lines_do_not_end_it() {
     assert_eq!(outcomes("1. e4 e5 2. Nf3 Kxe9 1-0"), ["illegal_move 1 1"]);
     let text = b"\xef\xbb\xbf1. e4$1 e5\r\n\r\n2. Nf3!?$13\r\n\r\n1/2-1/2\r\n\xef\xbb\xbf";
