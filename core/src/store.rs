@@ -31,7 +31,7 @@ pub use records::{
 };
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
-pub use wide::{WideColumn, verify_wide, write_wide};
+pub use wide::{WideColumn, WideKind, verify_wide, write_wide};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use dc0_analysis::{Database, Files, RunSource, Trial, Work, questions};
 use dc0_core::params::Value;
-use dc0_core::store::{GameRow, Provenance, WideColumn, write_table, write_wide};
+use dc0_core::store::{GameRow, Provenance, WideColumn, WideKind, write_table, write_wide};
 
 use runs::{check, database, game, positions, run, table};
 
@@ -91,8 +91,9 @@ fn store_costs(folder: &Path, cells: &[(&str, Value)]) {
     let cell = |name: &str| {
         cells.iter().find(|(known, _)| *known == name).map_or(Value::None, |(_, cell)| cell.clone())
     };
-    let columns: Vec<WideColumn> =
-        empty.map(|name| WideColumn { name: name.to_owned(), cells: vec![cell(name)] }).collect();
+    let columns: Vec<WideColumn> = empty
+        .map(|name| WideColumn { name: name.to_owned(), cells: vec![cell(name)], if_empty: WideKind::Float })
+        .collect();
     write_wide(folder, "costs.parquet", "costs", 1, &columns, &Provenance::new()).expect("writes");
 }
 

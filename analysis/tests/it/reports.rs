@@ -9,7 +9,8 @@ use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
 use dc0_core::store::{
-    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, WideColumn, write_table, write_wide,
+    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, WideColumn, WideKind, write_table,
+    write_wide,
 };
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -127,7 +128,7 @@ fn source(name: &str, folder: &Path) -> RunSource {
     store_iteration(folder, 1, 2);
     store_match(folder, 0, 8);
     store_match(folder, 1, 8);
-    let no_costs = WideColumn { name: "step".to_owned(), cells: Vec::new() };
+    let no_costs = WideColumn { name: "step".to_owned(), cells: Vec::new(), if_empty: WideKind::Int };
     write_wide(folder, "costs.parquet", "costs", 1, &[no_costs], &Provenance::new()).expect("writes");
     let played = [("games", 4.0), ("positions", 8.0), ("evaluations", 64.0)];
     let steps = vec![
@@ -384,7 +385,8 @@ fn store_trials(folder: &Path) {
         ("param_rate", float([0.001, 0.01, 0.1, 1.0])),
         ("param_considered", vec![Value::Int(4), Value::None, Value::Int(8), Value::Int(16), text("all")]),
     ];
-    let columns = columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells });
+    let columns =
+        columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells, if_empty: WideKind::Float });
     write_wide(folder, "trials.parquet", "trials", 1, &columns, &Provenance::new()).expect("writes");
 }
 

@@ -32,6 +32,20 @@ pub struct WideColumn {
     pub name: String,
     /// Its values.
     pub cells: Vec<Value>,
+    /// What it holds if all of them are empty, so that a query means the same whatever a table has.
+    pub if_empty: WideKind,
+}
+
+/// The kind of a column without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WideKind {
+    /// Whole numbers.
+    Int,
+    /// Numbers.
+    #[default]
+    Float,
+    /// Text.
+    Text,
 }
 
 /// Writes a table of at least one column to `root/path`; all columns have the same number of cells.
@@ -46,7 +60,7 @@ pub fn write_wide(
     columns: &[WideColumn],
     provenance: &Provenance,
 ) -> Result<FileEntry, StoreError> {
-    let arrays: Vec<ArrayRef> = columns.iter().map(|column| array(&column.cells)).collect();
+    let arrays: Vec<ArrayRef> = columns.iter().map(array).collect();
     let field =
         |(column, array): (&WideColumn, &ArrayRef)| Field::new(&column.name, array.data_type().clone(), true);
     let schema = Arc::new(Schema::new(columns.iter().zip(&arrays).map(field).collect::<Vec<_>>()));
@@ -110,9 +124,16 @@ fn properties(table: &str, version: u32, provenance: &Provenance) -> WriterPrope
         .build()
 }
 
-fn array(cells: &[Value]) -> ArrayRef {
+fn array(WideColumn { cells, if_empty, .. }: &WideColumn) -> ArrayRef {
+    if cells.iter().all(|cell| *cell == Value::None) {
+        return match if_empty {
+            WideKind::Int => Arc::new(Int64Array::new_null(cells.len())),
+            WideKind::Float => Arc::new(Float64Array::new_null(cells.len())),
+            WideKind::Text => Arc::new(StringArray::new_null(cells.len())),
+        };
+    }
     let all = |is_kind: fn(&Value) -> bool| cells.iter().all(|cell| *cell == Value::None || is_kind(cell));
-    if all(|cell| matches!(cell, Value::Int(_))) && cells.iter().any(|cell| *cell != Value::None) {
+    if all(|cell| matches!(cell, Value::Int(_))) {
         let int = |cell: &Value| if let Value::Int(int) = cell { Some(*int) } else { None };
         Arc::new(cells.iter().map(int).collect::<Int64Array>())
     } else if all(|cell| cell.as_f64().is_some()) {
@@ -139,12 +160,12 @@ mod tests {
     use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-    use super::{WideColumn, verify_wide, write_wide};
+    use super::{WideColumn, WideKind, verify_wide, write_wide};
     use crate::params::Value;
     use crate::store::Provenance;
 
     fn column(name: &str, cells: &[Value]) -> WideColumn {
-        WideColumn { name: name.to_owned(), cells: cells.to_vec() }
+        WideColumn { name: name.to_owned(), cells: cells.to_vec(), if_empty: WideKind::Float }
     }
 
     #[test]
@@ -157,7 +178,19 @@ mod tests {
             column("bools", &[Value::Bool(true), none.clone(), Value::Bool(false)]),
             column("texts", &[text("a"), none.clone(), text("b")]),
             column("mixed", &[text("a"), Value::Int(2), Value::List(vec![Value::Int(1)])]),
-            column("empty", &[none.clone(), none.clone(), none]),
+            column("empty", &[none.clone(), none.clone(), none.clone()]),
+            WideColumn {
+                if_empty: WideKind::Int,
+                ..column("no_int", &[none.clone(), none.clone(), none.clone()])
+            },
+            WideColumn {
+                if_empty: WideKind::Text,
+                ..column("no_text", &[none.clone(), none.clone(), none.clone()])
+            },
+            WideColumn {
+                if_empty: WideKind::Text,
+                ..column("flag", &[none.clone(), Value::Bool(true), none])
+            },
         ];
         let provenance = Provenance::from([("sweep".to_owned(), "s".to_owned())]);
         let write = || write_wide(folder.path(), "t.parquet", "trials", 1, &columns, &provenance);
@@ -170,9 +203,12 @@ mod tests {
         let kinds: Vec<DataType> =
             batches[0].schema().fields().iter().map(|field| field.data_type().clone()).collect();
         let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Float64"]);
+        assert_eq!(
+            names,
+            ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Float64", "Int64", "Utf8", "Boolean"]
+        );
         let empty: Vec<usize> = batches[0].columns().iter().map(Array::null_count).collect();
-        assert_eq!(empty, [1, 1, 1, 1, 0, 3]);
+        assert_eq!(empty, [1, 1, 1, 1, 0, 3, 3, 3, 2]);
         let path = folder.path().join("t.parquet");
         verify_wide(&path, "trials", &provenance).expect("is whole");
         let other = Provenance::from([("sweep".to_owned(), "other".to_owned())]);

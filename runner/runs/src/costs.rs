@@ -2,7 +2,7 @@
 //! rewritten as a whole each time, so reopening the run repairs whatever a kill left behind.
 
 use dc0_core::params::Value;
-use dc0_core::store::{WideColumn, write_wide};
+use dc0_core::store::{WideColumn, WideKind, write_wide};
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -45,53 +45,60 @@ pub(super) fn write(
 /// The cell of a row in a column.
 type Cell = fn(&Row<'_>) -> Value;
 
-const COLUMNS: [(&str, Cell); 34] = [
-    ("step", |row| count(u64::from(row.order))),
-    ("identity", |row| text(row.manifest.identity().short())),
-    ("kind", |row| text(&row.manifest.kind)),
-    ("number", |row| row.number().map_or(Value::None, count)),
-    ("taken_from", |row| text(row.cost.from.as_deref().unwrap_or_default())),
-    ("attempts", |row| known(row.is_timed(), || count(row.cost.attempts.into()))),
-    ("seconds", |row| known(row.is_timed(), || Value::Float(row.cost.secs))),
-    ("waited", |row| known(row.is_timed(), || Value::Float(row.cost.waited))),
-    ("cpu_seconds", |row| row.measured(|figures| Value::Float(figures.cpu_secs))),
-    ("device", |row| text(&row.record.environment.device)),
-    ("backend", |row| text(&row.record.environment.backend)),
-    ("precision", |row| text(&row.record.environment.precision)),
-    ("lanes", |row| row.playing(|figures| count(figures.lanes.into()))),
-    ("threads", |row| known(row.is_training(), || count(row.record.environment.threads.into()))),
-    ("games", |row| row.result("games")),
-    ("positions", |row| row.result("positions")),
-    ("simulations", |row| row.result("simulations")),
-    ("evaluations", evaluations),
-    ("evaluations_per_second", |row| row.rate(&evaluations(row))),
-    ("cache_hits", |row| row.playing(|figures| count(figures.evaluations.saturating_sub(figures.rows)))),
-    ("mean_batch", |row| row.playing(|figures| ratio(figures.rows as f64, figures.batches as f64))),
-    ("largest_batch", |row| row.playing(|figures| count(figures.largest_batch))),
-    ("batch_fill", |row| {
+const COLUMNS: [(&str, WideKind, Cell); 34] = [
+    ("step", WideKind::Int, |row| count(u64::from(row.order))),
+    ("identity", WideKind::Text, |row| text(row.manifest.identity().short())),
+    ("kind", WideKind::Text, |row| text(&row.manifest.kind)),
+    ("number", WideKind::Int, |row| row.number().map_or(Value::None, count)),
+    ("taken_from", WideKind::Text, |row| text(row.cost.from.as_deref().unwrap_or_default())),
+    ("attempts", WideKind::Int, |row| known(row.is_timed(), || count(row.cost.attempts.into()))),
+    ("seconds", WideKind::Float, |row| known(row.is_timed(), || Value::Float(row.cost.secs))),
+    ("waited", WideKind::Float, |row| known(row.is_timed(), || Value::Float(row.cost.waited))),
+    ("cpu_seconds", WideKind::Float, |row| row.measured(|figures| Value::Float(figures.cpu_secs))),
+    ("device", WideKind::Text, |row| text(&row.record.environment.device)),
+    ("backend", WideKind::Text, |row| text(&row.record.environment.backend)),
+    ("precision", WideKind::Text, |row| text(&row.record.environment.precision)),
+    ("lanes", WideKind::Int, |row| row.playing(|figures| count(figures.lanes.into()))),
+    ("threads", WideKind::Int, |row| {
+        known(row.is_training(), || count(row.record.environment.threads.into()))
+    }),
+    ("games", WideKind::Int, |row| row.result("games")),
+    ("positions", WideKind::Int, |row| row.result("positions")),
+    ("simulations", WideKind::Int, |row| row.result("simulations")),
+    ("evaluations", WideKind::Int, evaluations),
+    ("evaluations_per_second", WideKind::Float, |row| row.rate(&evaluations(row))),
+    ("cache_hits", WideKind::Int, |row| {
+        row.playing(|figures| count(figures.evaluations.saturating_sub(figures.rows)))
+    }),
+    ("mean_batch", WideKind::Float, |row| {
+        row.playing(|figures| ratio(figures.rows as f64, figures.batches as f64))
+    }),
+    ("largest_batch", WideKind::Int, |row| row.playing(|figures| count(figures.largest_batch))),
+    ("batch_fill", WideKind::Float, |row| {
         row.playing(|figures| ratio(figures.rows as f64, (figures.batches * figures.largest_batch) as f64))
     }),
-    ("net_idle", |row| row.playing(|figures| idle(&figures))),
-    ("updates", |row| row.result("updates")),
-    ("samples", samples),
-    ("samples_per_second", |row| row.rate(&samples(row))),
-    ("flops", flops),
-    ("peak_memory", |row| row.measured(|figures| count(figures.peak_memory))),
-    ("workers", |row| row.by_workers(|workers| count(workers.len() as u64))),
-    ("worker_shards", |row| {
+    ("net_idle", WideKind::Float, |row| row.playing(|figures| idle(&figures))),
+    ("updates", WideKind::Int, |row| row.result("updates")),
+    ("samples", WideKind::Int, samples),
+    ("samples_per_second", WideKind::Float, |row| row.rate(&samples(row))),
+    ("flops", WideKind::Float, flops),
+    ("peak_memory", WideKind::Int, |row| row.measured(|figures| count(figures.peak_memory))),
+    ("workers", WideKind::Int, |row| row.by_workers(|workers| count(workers.len() as u64))),
+    ("worker_shards", WideKind::Int, |row| {
         row.by_workers(|workers| count(workers.values().map(|worker| worker.shards).sum()))
     }),
-    ("worker_seconds", |row| {
+    ("worker_seconds", WideKind::Float, |row| {
         row.by_workers(|workers| Value::Float(workers.values().map(|worker| worker.secs).sum()))
     }),
-    ("done_by", |row| row.by_workers(listed)),
-    ("bytes", |row| count(row.manifest.files.iter().map(|entry| entry.bytes).sum())),
+    ("done_by", WideKind::Text, |row| row.by_workers(listed)),
+    ("bytes", WideKind::Int, |row| count(row.manifest.files.iter().map(|entry| entry.bytes).sum())),
 ];
 
 fn columns(rows: &[Row<'_>]) -> Vec<WideColumn> {
-    let column = |(name, cell): (&str, Cell)| WideColumn {
+    let column = |(name, if_empty, cell): (&str, WideKind, Cell)| WideColumn {
         name: name.to_owned(),
         cells: rows.iter().map(cell).collect(),
+        if_empty,
     };
     COLUMNS.into_iter().map(column).collect()
 }
@@ -198,7 +205,7 @@ mod tests {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/README.md");
         let page = std::fs::read_to_string(page).expect("the page");
         let section = page.split("### `costs`").nth(1).expect("a section on costs");
-        for (name, _) in COLUMNS {
+        for (name, ..) in COLUMNS {
             assert!(section.contains(&format!("`{name}`")), "{name}");
         }
     }
@@ -235,7 +242,7 @@ mod tests {
         let row = Row { order: 7, manifest, record: &record(), cost, workers: shares };
         COLUMNS
             .into_iter()
-            .map(|(name, cell)| (name, cell(&row)))
+            .map(|(name, _, cell)| (name, cell(&row)))
             .filter(|(_, cell)| *cell != Value::None)
             .collect()
     }
@@ -294,7 +301,7 @@ mod tests {
         let workers = [("one".to_owned(), share(2, 3.0)), ("two".to_owned(), share(1, 0.5))].into();
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6)]);
         let row = Row { order: 7, manifest: &played, record: &record(), cost: Cost::default(), workers };
-        let cell = |name| COLUMNS.iter().find(|(known, _)| *known == name).expect("a column").1(&row);
+        let cell = |name| COLUMNS.iter().find(|(known, ..)| *known == name).expect("a column").2(&row);
         let sums = ["workers", "worker_shards", "worker_seconds"].map(cell);
         assert_eq!(sums, [Value::Int(2), Value::Int(3), Value::Float(3.5)]);
         let Value::List(done_by) = cell("done_by") else { panic!("a list") };

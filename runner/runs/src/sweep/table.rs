@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use dc0_core::params::Value;
-use dc0_core::store::{FileEntry, Provenance, StoreError, WideColumn, write_wide};
+use dc0_core::store::{FileEntry, Provenance, StoreError, WideColumn, WideKind, write_wide};
 
 use super::board::{Board, Row};
 
@@ -29,28 +29,30 @@ type Cell<'a> = dyn Fn(&Row) -> Value + 'a;
 fn columns(board: &Board) -> Vec<WideColumn> {
     let rows = board.by_number();
     let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
-    let own: [(&str, &Cell<'_>); 12] = [
-        ("trial", &|row| Value::Int(row.trial.into())),
-        ("state", &|row| Value::Text(row.state.name().to_owned())),
-        ("value", &|row| number(row.result.map(|result| result.value))),
-        ("low", &|row| number(row.result.map(|result| result.low))),
-        ("high", &|row| number(row.result.map(|result| result.high))),
-        ("replicates", &|row| Value::Int(row.replicates.into())),
-        ("last_report", &|row| row.at.map_or(Value::None, |at| Value::Int(at.into()))),
-        ("games", &|row| Value::Float(row.spent.games)),
-        ("evaluations", &|row| Value::Float(row.spent.evaluations)),
-        ("updates", &|row| Value::Float(row.spent.updates)),
-        ("flops", &|row| Value::Float(row.spent.flops)),
-        ("because", &|row| row.because.clone().map_or(Value::None, Value::Text)),
+    let own: [(&str, WideKind, &Cell<'_>); 12] = [
+        ("trial", WideKind::Int, &|row| Value::Int(row.trial.into())),
+        ("state", WideKind::Text, &|row| Value::Text(row.state.name().to_owned())),
+        ("value", WideKind::Float, &|row| number(row.result.map(|result| result.value))),
+        ("low", WideKind::Float, &|row| number(row.result.map(|result| result.low))),
+        ("high", WideKind::Float, &|row| number(row.result.map(|result| result.high))),
+        ("replicates", WideKind::Int, &|row| Value::Int(row.replicates.into())),
+        ("last_report", WideKind::Int, &|row| row.at.map_or(Value::None, |at| Value::Int(at.into()))),
+        ("games", WideKind::Float, &|row| Value::Float(row.spent.games)),
+        ("evaluations", WideKind::Float, &|row| Value::Float(row.spent.evaluations)),
+        ("updates", WideKind::Float, &|row| Value::Float(row.spent.updates)),
+        ("flops", WideKind::Float, &|row| Value::Float(row.spent.flops)),
+        ("because", WideKind::Text, &|row| row.because.clone().map_or(Value::None, Value::Text)),
     ];
-    let own = own.into_iter().map(|(name, cell)| WideColumn {
+    let own = own.into_iter().map(|(name, if_empty, cell)| WideColumn {
         name: name.to_owned(),
         cells: rows.iter().map(|row| cell(row)).collect(),
+        if_empty,
     });
     let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.point.keys()).collect();
     let parameter = |name: &String| WideColumn {
         name: format!("param_{name}"),
         cells: rows.iter().map(|row| row.point.get(name).cloned().unwrap_or(Value::None)).collect(),
+        if_empty: WideKind::Float,
     };
     own.chain(names.into_iter().map(parameter)).collect()
 }
