@@ -85,6 +85,9 @@ impl Cell {
             Value::Text(text) => text.clone(),
             other => other.canonical(),
         };
+        // What a file from elsewhere says must not steer the terminal.
+        let is_unseen = |letter: char| letter.is_control() && !"\n\t".contains(letter);
+        let text = text.replace("\r\n", "\n").replace(is_unseen, "\u{fffd}");
         let is_long = |line: &str| line.chars().count() > width;
         let line = |line: &str| {
             if is_long(line) {
@@ -144,5 +147,13 @@ mod tests {
         let shown = rows.shown(Limits { rows: 3, width: 8 });
         assert_eq!(shown.table, "name      plies\ntwo         1.5\nlines\n-            20\na long …    300");
         assert_eq!((shown.rows_left_out, shown.cells_cut), (1, 1));
+    }
+
+    #[test]
+    fn texts_cannot_steer_the_terminal() {
+        let texts = Series::new("event".into(), vec!["a\u{1b}[31mb\u{7}", "c\r\nd\0"]);
+        let rows = Rows::new(DataFrame::new(2, vec![texts.into()]).unwrap());
+        let shown = rows.shown(Limits { rows: 9, width: 20 }).table;
+        assert_eq!(shown, "event\na\u{fffd}[31mb\u{fffd}\nc\nd\u{fffd}");
     }
 }
