@@ -7,7 +7,7 @@
 //! The positions of a game share its result, so a bin's interval treats each game as one observation: it is the interval of a ratio
 //! of sums over games (Cochran 1977, chapter 6).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::inputs::ReportRun;
 use crate::database::{Database, Iteration};
@@ -21,6 +21,8 @@ pub(super) const BINS: i64 = 20;
 /// The positions of one game in one bin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct GameBin {
+    /// The game's number.
+    pub(super) game: u32,
     /// The bin, in 0..`BINS`.
     pub(super) bin: i64,
     /// The number of positions.
@@ -81,13 +83,15 @@ pub(super) struct Calibration {
     pub(super) run: String,
     /// For each of [`VALUES`], the bins of each iteration.
     pub(super) values: Vec<BTreeMap<u32, Vec<Bin>>>,
+    /// The number of games in each iteration.
+    games: BTreeMap<u32, usize>,
 }
 
 impl Calibration {
-    /// The net's calibration error in the last iteration up to `last` that has one.
-    pub(super) fn net_error(&self, last: u32) -> Option<(u32, f64)> {
+    /// The last iteration up to `last` that has games, with the net's calibration error and the number of games.
+    pub(super) fn net_error(&self, last: u32) -> Option<(u32, f64, usize)> {
         let (iteration, bins) = self.values[1].range(..=last).next_back()?;
-        Some((*iteration, error(bins)?))
+        Some((*iteration, error(bins)?, self.games.get(iteration).copied().unwrap_or(0)))
     }
 }
 
@@ -95,14 +99,17 @@ impl Calibration {
 pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Calibration>, AnalysisError> {
     let of_run = |run: &ReportRun| {
         let mut values = vec![BTreeMap::new(); VALUES.len()];
+        let mut counts = BTreeMap::new();
         for iteration in iterations.iter().filter(|iteration| iteration.run == run.name) {
             for (values, games) in values.iter_mut().zip(game_bins(&iteration.database)?) {
                 if !games.is_empty() {
+                    let distinct: BTreeSet<u32> = games.iter().map(|bin| bin.game).collect();
+                    counts.insert(iteration.number, distinct.len());
                     values.insert(iteration.number, bins(&games));
                 }
             }
         }
-        Ok(Calibration { run: run.name.clone(), values })
+        Ok(Calibration { run: run.name.clone(), values, games: counts })
     };
     let calibrations = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
     Ok(calibrations.into_iter().filter(|calibration| !calibration.values[1].is_empty()).collect())
@@ -133,6 +140,7 @@ fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
         for row in 0..answer.len() {
             let bin = bins[row] as i64;
             let sum = sums.entry((games[row] as u32, bin)).or_insert(GameBin {
+                game: games[row] as u32,
                 bin,
                 positions: 0.0,
                 values: 0.0,
@@ -152,7 +160,7 @@ mod tests {
     use super::{GameBin, bins, error};
 
     fn game_bin(bin: i64, positions: f64, value: f64, result: f64) -> GameBin {
-        GameBin { bin, positions, values: positions * value, results: positions * result }
+        GameBin { game: 0, bin, positions, values: positions * value, results: positions * result }
     }
 
     #[test]

@@ -17,6 +17,8 @@ const DRAWS: f64 = 0.95;
 const CAPPED: f64 = 0.5;
 const ENTROPY: f64 = 0.1;
 const CALIBRATION: f64 = 0.15;
+/// The results of fewer games differ from the best of values by chance. Chosen.
+const CALIBRATED_GAMES: usize = 100;
 /// Held-out value loss divided by that of training; `AlphaGo`'s first value net, which overfitted, had 0.37 / 0.19.
 const OVERFITTING: f64 = 0.37 / 0.19;
 const DISTINCT: f64 = 0.5;
@@ -200,13 +202,15 @@ fn overfitting(context: &Context<'_>, run: &ReportRun) -> Outcome {
 fn calibration(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let calibration = context.calibrations.iter().find(|calibration| calibration.run == run.name);
     let last = context.last_iteration(run).unwrap_or(u32::MAX);
-    let Some((last, error)) = calibration.and_then(|calibration| calibration.net_error(last)) else {
-        return no_data("no games ended by the rules");
+    let Some((last, error, games)) = calibration.and_then(|calibration| calibration.net_error(last)) else {
+        return no_data("no games with a result");
     };
-    judged(
-        error <= CALIBRATION,
-        format!("error {} in iteration {last}; warning above {CALIBRATION}", short(error)),
-    )
+    let games_text = with_noun(games as f64, "game");
+    let found = format!("error {} in {games_text} of iteration {last}", short(error));
+    if games < CALIBRATED_GAMES {
+        return (Status::NoData, format!("{found}; judged from {CALIBRATED_GAMES} games on"));
+    }
+    judged(error <= CALIBRATION, format!("{found}; warning above {CALIBRATION}"))
 }
 
 fn reuse(context: &Context<'_>, run: &ReportRun) -> Outcome {
