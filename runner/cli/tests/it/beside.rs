@@ -10,7 +10,7 @@ use crate::experiment::{Ended, Experiment};
 
 /// Two rounds of games beside a training and a match; `overlap=false` does the same steps in the same order.
 const BESIDE: &str = r#"
-let p = params(#{ overlap: true, games: 24, updates: 8 });
+let p = params(#{ overlap: true, games: 24, updates: 8, checkpoint_every: 4 });
 let run = open_run("small");
 let best = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
 let playing = #{ games: p.games, shard_games: 2, game_slots: 2, search: #{ simulations: 4 }, max_plies: 24 };
@@ -20,7 +20,7 @@ for iteration in 0..2 {
     let coming = ();
     if p.overlap { coming = run.start_self_play(player, playing); }
     let window = run.window(#{ iterations: 2 });
-    best = run.train(best, window, #{ updates: p.updates, batch: 8, checkpoint_every: 4, log_every: 4 });
+    best = run.train(best, window, #{ updates: p.updates, batch: 8, checkpoint_every: p.checkpoint_every, log_every: 4 });
     run.arena(best, player, #{ games: 4, shard_games: 2, search: #{ simulations: 4 }, max_plies: 24 });
     run.promote(best);
     if p.overlap { coming.wait(); } else { run.self_play(player, playing); }
@@ -186,7 +186,8 @@ fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_stops_the_games_and_the_step_beside_them() {
-    let options = ["--set", "updates=1500", "--set", "games=60"];
+    // Few checkpoints, since each is written to the disk.
+    let options = ["--set", "updates=1500", "--set", "checkpoint_every=50", "--set", "games=60"];
     let experiment = Experiment::new(BESIDE);
     let mut child = experiment.start(&[&FIXED[..], &options].concat());
     let journal = || fs::read_to_string(experiment.run_folder().join("journal.jsonl")).unwrap_or_default();
