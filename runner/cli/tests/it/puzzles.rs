@@ -194,10 +194,8 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
     }
     assert!(shown(&["greedy", "a.epd"]).contains("run.puzzles(\"greedy\", \"a.epd\");"));
     let by_time = shown(&["shipped", "a.epd", "--move-time", "0.1,1", "--device", "cpu"]);
-    assert!(
-        by_time.contains("#{ args: [\"uci\", \"--device\", \"cpu\"], move_time: 0.1, time_margin: 1.0 }"),
-        "{by_time}"
-    );
+    let args = "args: [\"uci\", \"--net\", \"shipped\", \"--device\", \"cpu\"]";
+    assert!(by_time.contains(&format!("#{{ {args}, move_time: 0.1, time_margin: 1.0 }}")), "{by_time}");
     assert_eq!(by_time.matches("run.puzzles(").count(), 2, "{by_time}");
     let refused = [
         (

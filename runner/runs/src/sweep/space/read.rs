@@ -43,7 +43,7 @@ impl Param for Space {
             let is_twin = |other: &&String| *other != name && other.eq_ignore_ascii_case(name);
             if let Some(twin) = given.keys().find(is_twin).filter(|twin| *twin < name) {
                 problems
-                    .add(&path, format!("differs from {twin} in case alone, which SQL does not tell apart"));
+                    .add(&path, format!("differs from {twin} in case alone, which SQL does not distinguish"));
             }
             if let Some(dimension) = read_dimension(value, &path, problems) {
                 dimensions.insert(name.clone(), dimension);
