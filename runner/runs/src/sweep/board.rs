@@ -330,23 +330,24 @@ mod tests {
             trial,
             point: [("x".to_owned(), Value::Int(trial.into()))].into(),
         };
-        let report = |replicate, value| Event::Reported {
+        let report = |replicate, at, value| Event::Reported {
             replicate: Replicate { trial: 1, replicate },
-            report: Reported { at: 1, value, low: value - 1.0, high: value + 1.0 },
+            report: Reported { at, value, low: value - 1.0, high: value + 1.0 },
         };
         let trials = Trials::from_events(&[
             point(0),
             event(0, 0, Ending::Complete, 100.0),
             event(0, 1, Ending::Complete, 100.0),
             point(1),
-            report(0, 3.0),
+            report(0, 1, 3.0),
+            report(0, 2, 60.0),
             event(1, 0, Ending::Complete, 103.0),
-            report(1, -50.0),
+            report(1, 1, -50.0),
             event(1, 1, Ending::Pruned, -50.0),
         ]);
         let board = Board::new(&params(r#", "replicates": 2"#), &trials);
         let result = |index: usize| board.rows[index].result.expect("has a value");
-        // Both replicates of trial 0 are equal, and nothing is known of others that ran to their end.
+        // Both replicates of trial 0 are equal, and nothing is known of others that ran to their end. Trial 1 was pruned at its first report.
         assert_eq!(result(0), Measured::exact(100.0));
         let half = 0.5 * 2.0_f64.sqrt();
         assert_eq!(result(1), Measured { value: -23.5, low: -23.5 - half, high: -23.5 + half });

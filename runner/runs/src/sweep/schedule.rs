@@ -133,7 +133,7 @@ impl Schedule<'_> {
 
     fn observation(&self, number: u32, trial: &Trial, is_visible: bool) -> Observation {
         let (state, point) = (self.state(number, trial), trial.point.clone());
-        let last = trial.reports().last().copied();
+        let last = trial.held_back_at().or_else(|| trial.reports().pop());
         let (state, value) = if is_visible {
             (state, trial.value().or(last.map(|report| report.value)))
         } else {

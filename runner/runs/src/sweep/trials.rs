@@ -175,14 +175,20 @@ impl Trial {
         self.replicates.values().filter(|progress| progress.result.is_some()).count()
     }
 
-    /// The mean of the complete replicates with an interval from their `spread`; if the pruner has held the trial back, its last report,
+    /// The trial's report at which the pruner has held it back, if it has: the first one, where replicates were held back at several.
+    pub fn held_back_at(&self) -> Option<Reported> {
+        let held_back = self.replicates.values().filter(|progress| progress.is_held_back());
+        let at = held_back.filter_map(|progress| progress.reports.last()).map(|report| report.at).min()?;
+        self.reports().into_iter().find(|report| report.at == at)
+    }
+
+    /// The mean of the complete replicates with an interval from their `spread`; of a trial that the pruner has held back its report there,
     /// since values of complete replicates may have another scale.
     pub fn result(&self, spread: Option<Spread>) -> Option<Measured> {
-        if !self.replicates.values().any(Progress::is_held_back) {
-            return Measured::mean(&self.results(), spread);
+        match self.held_back_at() {
+            Some(Reported { value, low, high, .. }) => Some(Measured { value, low, high }),
+            None => Measured::mean(&self.results(), spread),
         }
-        let Reported { value, low, high, .. } = self.reports().pop()?;
-        Some(Measured { value, low, high })
     }
 
     /// The value of [`result`](Self::result).
