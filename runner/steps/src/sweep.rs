@@ -25,6 +25,9 @@ use dc0_runs::{Folder, ReuseSources, RunError};
 /// How long a trial waits before it tries again to open a sweep that another one has opened.
 const WAIT: Duration = Duration::from_millis(20);
 
+/// How often a trial looks who has locked a sweep before it takes the answer for another process.
+const MOST_UNKNOWN: u32 = 25;
+
 /// An open sweep.
 struct Sweep {
     folder: SweepFolder,
@@ -124,17 +127,32 @@ fn open_folder(
     now: &SweepRecord,
     is_given: (bool, bool),
 ) -> Result<(SweepFolder, Vec<Event>), HostError> {
+    let mut unknown = 0;
     loop {
-        match SweepFolder::open(&runner.options.parent, now, is_given) {
-            Err(RunError::Locked { pid, .. }) if pid == Some(std::process::id()) => {
-                if runner.interrupt.is_requested() {
-                    return Err(StepError::from(Cancelled).into());
-                }
-                std::thread::sleep(WAIT);
+        let opened = SweepFolder::open(&runner.options.parent, now, is_given);
+        // A lock that was just taken or given back does not say whose it is for a moment.
+        let is_unknown =
+            matches!(opened, Err(RunError::Locked { pid: None, .. } | RunError::TrialsRunning { .. }));
+        unknown = if is_unknown { unknown + 1 } else { 0 };
+        match opened {
+            Err(RunError::Locked { pid, .. })
+                if pid == Some(std::process::id()) || is_unknown && unknown < MOST_UNKNOWN =>
+            {
+                wait(runner)?;
             }
+            Err(RunError::TrialsRunning { .. }) if unknown < MOST_UNKNOWN => wait(runner)?,
             opened => return Ok(opened?),
         }
     }
+}
+
+/// Lets another trial go on. An error if the user asked to stop.
+fn wait(runner: &Runner) -> Result<(), HostError> {
+    if runner.interrupt.is_requested() {
+        return Err(StepError::from(Cancelled).into());
+    }
+    std::thread::sleep(WAIT);
+    Ok(())
 }
 
 impl TrialRuns {

@@ -228,3 +228,15 @@ fn sweeps_that_cannot_run_in_parts_are_refused() {
     refused(&other, &trial(&["--trial", "4"]), "has no trial 4 yet");
     refused(&other, &trial(&["--trial", "0", "--set", "fails=3"]), "have changed since the points");
 }
+
+#[test]
+fn a_script_that_is_no_file_is_refused() {
+    let experiment = Experiment::new("");
+    let refused = program(&experiment, &["sweep-slurm", "/dev/null"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("/dev/null is no file, so the tasks could not read it"),
+        "{}",
+        refused.stderr
+    );
+}

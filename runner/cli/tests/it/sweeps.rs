@@ -347,3 +347,21 @@ fn all_problems_of_a_sweep_are_reported_at_once() {
     experiment.write(r#"sweep(#{ name: "y", space: #{ a: uniform(1, 2) } }, |trial| 1)"#);
     assert!(experiment.run(&[]).stderr.contains("not empty and has no sweep.json"));
 }
+
+#[test]
+fn parallel_trials_share_a_sweep_within_them() {
+    let experiment = Experiment::new(
+        r#"
+sweep(#{ name: "outer", space: #{ x: choice([1, 2, 3, 4]) }, sampler: "grid", trials: 4, parallel: 2 }, |trial| {
+    let inner = sweep(#{ name: "inner", space: #{ y: choice([1, 2]) }, sampler: "grid", trials: 2 }, |inner| {
+        inner.run.network(#{ tower: #{ blocks: 1, filters: 4 } });
+        inner.y
+    });
+    trial.x + inner.best.value
+});
+"#,
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("4 trials, 4 complete, 0 pruned, 0 failed"), "{}", ended.stdout);
+}
