@@ -145,10 +145,11 @@ impl StoredGame {
     /// The game as PGN. A comment after each searched move gives the values of the search and the net, for the side that moved; in
     /// an imported game comments and tags are those that it came with, as far as they are stored.
     pub fn pgn(&self, event: &str) -> String {
+        let round = if self.header.is_some() { "?".to_owned() } else { self.number.to_string() };
         let roster = PgnRoster {
             event: event.to_owned(),
             date: None,
-            round: self.number.to_string(),
+            round,
             white: self.white.clone(),
             black: self.black.clone(),
             result: Some(self.result),

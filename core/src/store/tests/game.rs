@@ -2,7 +2,9 @@
 
 use super::{game, match_game, play_games, position};
 use crate::board::GameResult;
-use crate::store::{FileEntry, GameRow, MatchGameRow, Scores, SearchFiles, ShardFiles, StoredGame};
+use crate::store::{
+    FileEntry, GameRow, HeaderRow, MatchGameRow, Scores, SearchFiles, ShardFiles, StoredGame,
+};
 
 #[test]
 fn a_game_of_self_play_has_every_position_with_its_search() {
@@ -58,6 +60,16 @@ fn a_stored_game_as_pgn_has_the_values_of_its_searches() {
 1. a8=Q+ {q=+0.99 net=+0.10} 1-0
 ";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn an_imported_game_as_pgn_has_its_own_round() {
+    let row = GameRow { moves: vec![position().played], opening_plies: 0, ..game() };
+    for (round, expected) in [("", "\n[Round \"?\"]\n"), ("7.2", "\n[Round \"7.2\"]\n")] {
+        let header = HeaderRow { round: round.to_owned(), ..HeaderRow::default() };
+        let text = StoredGame::of_import(&row, header, &[]).unwrap().pgn("dataset");
+        assert!(text.contains(expected), "{text}");
+    }
 }
 
 #[test]
