@@ -1,6 +1,7 @@
 //! Who has done what of a step, and how its shards stand, for the live view and the costs.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use dc0_steps::executor::{FleetStatus, WorkerStatus};
 
@@ -14,10 +15,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Counts a shard.
-    pub(super) fn done(&mut self, worker: &str, secs: f64) {
+    /// Counts a shard. A worker may come and go between two calls of [`Self::status`], so its platform is given here too.
+    pub(super) fn done(&mut self, worker: &str, platform: Option<String>, secs: f64) {
         self.shards += 1;
         let status = self.worker(worker);
+        status.platform = platform.unwrap_or_else(|| mem::take(&mut status.platform));
         status.shards += 1;
         status.secs += secs.clamp(0.0, 1e9);
     }
@@ -85,12 +87,13 @@ mod tests {
         let mut standing = Standing::default();
         let takes_part = |heartbeat: &Heartbeat| heartbeat.routes == ["r"];
         let present = [(heartbeat("one", "r"), 0.5), (heartbeat("other", "s"), 0.5)];
-        standing.done("one", 2.0);
+        standing.done("one", None, 2.0);
         let status = standing.status((4, 2), &present, takes_part, &BTreeMap::new());
         assert_eq!((status.waiting, status.issued, status.done, status.workers.len()), (4, 2, 1, 1));
         let one = &status.workers[0];
         assert_eq!((one.shards, one.secs, one.busy, one.last_seen_secs), (1, 2.0, 1, Some(0.5)));
-        standing.done("two", 1.0);
+        standing.done("two", Some("y".to_owned()), 1.0);
+        standing.done("two", None, 1.0);
         let aside = [("one".to_owned(), "wrong".to_owned())].into();
         let status = standing.status((0, 0), &[], takes_part, &aside);
         let shown: Vec<_> = status
@@ -98,7 +101,8 @@ mod tests {
             .iter()
             .map(|worker| (worker.worker.as_str(), worker.shards, worker.busy, worker.last_seen_secs))
             .collect();
-        assert_eq!(shown, [("one", 1, 0, None), ("two", 1, 0, None)]);
+        assert_eq!(shown, [("one", 1, 0, None), ("two", 2, 0, None)]);
+        assert_eq!([&status.workers[0].platform, &status.workers[1].platform], ["x", "y"]);
         assert_eq!(status.workers[0].aside.as_deref(), Some("wrong"));
     }
 }

@@ -550,7 +550,7 @@ impl<'a> Step<'a> {
     fn count(&mut self, counted: &Counted, secs: f64, object: Option<String>) {
         let (index, worker) = (counted.shard.index, &counted.worker);
         log::info!("shard {index} is done by {worker} in {secs:.1} s");
-        self.standing.done(worker, secs);
+        self.standing.done(worker, self.fleet.workers.platform(worker), secs);
         self.done_by.entry(worker.clone()).or_default().push(index);
         self.secs = (self.secs.0 + secs.clamp(0.0, 1e6), self.secs.1 + 1);
         self.waiting.remove(&index);

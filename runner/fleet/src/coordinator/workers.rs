@@ -51,6 +51,12 @@ impl Workers {
         all.get(worker).is_some_and(|(heartbeat, _)| heartbeat.routes.iter().any(|own| own == route.digits()))
     }
 
+    /// What a worker says of its machine; `None` before its first heartbeat.
+    pub(super) fn platform(&self, worker: &str) -> Option<String> {
+        let all = self.0.lock().ignore_poison();
+        all.get(worker).map(|(heartbeat, _)| heartbeat.platform.clone())
+    }
+
     /// The workers that are there at the moment, with the seconds since their last heartbeat.
     pub(crate) fn present(&self) -> Vec<(Heartbeat, f64)> {
         let mut all = self.0.lock().ignore_poison();
