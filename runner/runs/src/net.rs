@@ -176,15 +176,11 @@ pub fn named_in(runs: &Path, name: &str) -> Result<Named, NetError> {
     let folder = run_folder_in(runs, run).ok_or_else(unknown)?;
     let generations = RunView::new(folder.clone()).generations()?;
     let generation = pick(&folder, &generations, requested)?;
-    let file = folder.path(&generation.network);
-    let LoadedCheckpoint { checkpoint, digest } = Checkpoint::load(&file)?;
-    if digest != generation.blake3 {
-        return Err(NetError::Digest { file, expected: generation.blake3.clone(), found: digest });
-    }
-    if requested.is_none() && generations.len() == 1 && is_untrained(&checkpoint) {
+    let net = stored(folder.path(&generation.network), &generation.blake3)?;
+    if requested.is_none() && generations.len() == 1 && is_untrained(&net.net) {
         warn_of_random_weights(&folder, generation);
     }
-    Ok(Named { file, net: Arc::new(checkpoint), digest })
+    Ok(net)
 }
 
 /// The net with a digest that a finished step of a run made; `None` if none did.
@@ -192,12 +188,16 @@ pub fn made_by(run: &Folder, digest: &str) -> Result<Option<Named>, NetError> {
     let steps = RunView::new(run.clone()).steps()?;
     let weights = steps.iter().filter_map(|step| step.manifest.weights());
     let Some(entry) = weights.into_iter().find(|weights| weights.blake3 == digest) else { return Ok(None) };
-    let file = run.path(&entry.path);
-    let LoadedCheckpoint { checkpoint, digest: found } = Checkpoint::load(&file)?;
-    if found != digest {
-        return Err(NetError::Digest { file, expected: digest.to_owned(), found });
+    Ok(Some(stored(run.path(&entry.path), digest)?))
+}
+
+/// Reads a weights file of a run, which must have the digest that the run's records give.
+fn stored(file: PathBuf, expected: &str) -> Result<Named, NetError> {
+    let LoadedCheckpoint { checkpoint, digest } = Checkpoint::load(&file)?;
+    if digest != expected {
+        return Err(NetError::Digest { file, expected: expected.to_owned(), found: digest });
     }
-    Ok(Some(Named { file, net: Arc::new(checkpoint), digest: found }))
+    Ok(Named { file, net: Arc::new(checkpoint), digest })
 }
 
 /// Whether a run made a net without another one, so that its weights are random.
