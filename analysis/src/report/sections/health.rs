@@ -202,11 +202,15 @@ fn overfitting(context: &Context<'_>, run: &ReportRun) -> Outcome {
 fn calibration(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let calibration = context.calibrations.iter().find(|calibration| calibration.run == run.name);
     let last = context.last_iteration(run).unwrap_or(u32::MAX);
-    let Some((last, error, games)) = calibration.and_then(|calibration| calibration.net_error(last)) else {
-        return no_data("no games with a result");
-    };
+    match calibration.and_then(|calibration| calibration.net_error(last)) {
+        Some((last, error, games)) => judged_calibration(last, error, games),
+        None => no_data("no games with a result"),
+    }
+}
+
+fn judged_calibration(iteration: u32, error: f64, games: usize) -> Outcome {
     let games_text = with_noun(games as f64, "game");
-    let found = format!("error {} in {games_text} of iteration {last}", short(error));
+    let found = format!("error {} in {games_text} of iteration {iteration}", short(error));
     if games < CALIBRATED_GAMES {
         return (Status::NoData, format!("{found}; judged from {CALIBRATED_GAMES} games on"));
     }
@@ -276,4 +280,20 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
             with_noun(norms.len() as f64, "training")
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Status, judged_calibration};
+
+    #[test]
+    fn calibration_is_judged_from_enough_games_on() {
+        let found =
+            [(0.4, 99), (0.4, 100), (0.15, 100)].map(|(error, games)| judged_calibration(3, error, games));
+        let [few, bad, good] = &found;
+        assert!(matches!(few.0, Status::NoData), "{few:?}");
+        assert_eq!(few.1, "error 0.4 in 99 games of iteration 3; judged from 100 games on");
+        assert!(matches!(bad.0, Status::Warning), "{bad:?}");
+        assert!(matches!(good.0, Status::Passed), "{good:?}");
+    }
 }
