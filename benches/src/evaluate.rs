@@ -187,9 +187,8 @@ impl<'a> Bench<'a> {
 }
 
 pub(crate) fn run(options: &Options) {
-    let keeps_pages = runtime::keep_pages();
     let versions = runtime::versions().unwrap_or_else(|error| panic!("{error}"));
-    println!("{versions}; allocator keeps pages: {keeps_pages}");
+    println!("{versions}");
     let bench = Bench::new(options);
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());

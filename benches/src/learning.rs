@@ -14,7 +14,6 @@ use std::path::PathBuf;
 use clap::Args;
 use dc0_core::board::Tablebase;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_runs::net::{named, shipped_residual};
 
@@ -76,7 +75,6 @@ impl Figures {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    runtime::keep_pages();
     let (net, name) = match &options.net {
         Some(name) => (named(name)?.net, name.as_str()),
         None => (shipped_residual()?.net, "the small residual net in the program"),

@@ -19,6 +19,11 @@ mod training;
 use std::error::Error;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
+
+/// The allocator of the program that is measured.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Measures one part of dc0 on its own.
 #[derive(Parser)]

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use clap::Args;
 use dc0_core::board::{Game, Rules};
-use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{NetworkSpec, TowerSpec, Weights, initial_weights};
 use dc0_core::rng::Seed;
@@ -47,7 +46,6 @@ struct Sums {
 }
 
 pub(crate) fn run(options: &Options) {
-    runtime::keep_pages();
     let tower = TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let weights = initial_weights(&spec, Seed { run: 1, step: 1 });

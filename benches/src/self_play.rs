@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use clap::Args;
 use dc0_core::event::Silent;
-use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
 use dc0_core::rng::Seed;
@@ -43,7 +42,6 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) {
-    runtime::keep_pages();
     let spec = NetworkSpec {
         tower: TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() },
         value_head: ValueHeadSpec::default(),

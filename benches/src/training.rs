@@ -52,7 +52,6 @@ pub(crate) struct Options {
 const SEED: Seed = Seed { run: 1, step: 0 };
 
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    runtime::keep_pages();
     runtime::set_threads(options.threads);
     let (kind, blocks) = if options.nnue { (Tower::Nnue, 0) } else { (Tower::SeResnet, options.blocks) };
     let tower = TowerSpec { kind, blocks, filters: options.filters, ..TowerSpec::default() };

@@ -14,7 +14,7 @@ use dc0_core::alphabeta::QuiescentNnue;
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
-use dc0_core::network::torch::{TorchEvaluator, TorchOptions, runtime};
+use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError, centipawns};
 use dc0_core::params::Schedule;
 use dc0_core::rng::Seed;
@@ -27,7 +27,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("expected a weights file (.safetensors), a number of games and one of simulations".into());
     };
     let (path, games, simulations) = (Path::new(net), games.parse()?, simulations.parse()?);
-    runtime::keep_pages();
     let net = Checkpoint::load(path)?.checkpoint;
     let integers = NnueNet::new(&net.spec, &net.weights).ok().map(Arc::new);
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {

@@ -9,7 +9,6 @@ use std::io::{BufRead, ErrorKind, IsTerminal, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use dc0_core::network::torch::runtime;
 use dc0_process::command::{Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
@@ -22,7 +21,6 @@ use command_line::Task;
 pub fn main() -> ExitCode {
     // Before anything is read, and before the first thread.
     openmp::let_waiting_threads_sleep();
-    let keeps_pages = runtime::keep_pages();
     let refused = |problem| fail(&Console::new(), &Failure::new(Exit::BadInput, problem)).into();
     if let Err(problem) = utf8::check_arguments(std::env::args_os()) {
         return refused(problem);
@@ -42,7 +40,7 @@ pub fn main() -> ExitCode {
     if let Some(path) = std::env::var_os("DC0_DUCKDB").filter(|path| !path.is_empty()) {
         dc0_analysis::use_duckdb(path.into());
     }
-    let program = Program { console: Arc::new(Console::new()), keeps_pages };
+    let program = Program { console: Arc::new(Console::new()) };
     let result = match &task {
         Task::Command(entry, matches) => (entry.run)(matches, &program),
         Task::Script(args) => run_script(args, &program),

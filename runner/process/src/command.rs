@@ -50,8 +50,6 @@ pub trait Command: Args {
 pub struct Program {
     /// The terminal.
     pub console: Arc<Console>,
-    /// Whether the allocator keeps the pages that nets free, for their next batch.
-    pub keeps_pages: bool,
 }
 
 impl Program {

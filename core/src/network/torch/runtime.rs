@@ -1,4 +1,4 @@
-//! Process-wide settings for libtorch: loading it, the allocator, the CUDA library, threads and devices.
+//! Process-wide settings for libtorch: loading it, the CUDA library, threads and devices.
 
 use std::ffi::CString;
 use std::sync::OnceLock;
@@ -33,26 +33,6 @@ pub fn load() -> Result<&'static CudaStatus, LoadError> {
 /// Whether libtorch is loaded.
 pub fn is_loaded() -> bool {
     dc0_libtorch::is_loaded()
-}
-
-/// Lets the allocator keep freed pages for the next batch, so that memory use stays at its peak, and says whether it does; call it
-/// before the first thread. Otherwise every activation is mapped, faulted in page by page and unmapped, which slows a small net by a
-/// factor of up to three. It raises glibc's thresholds.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code, reason = "the allocator's settings have no safe interface")]
-pub fn keep_pages() -> bool {
-    // The largest mmap threshold that glibc accepts on 64-bit systems.
-    const MMAP_THRESHOLD_BYTES: i32 = 32 << 20;
-    const TRIM_THRESHOLD_BYTES: i32 = 2_000_000_000;
-    // SAFETY: mallopt takes two integers, locks the allocator itself, and touches no memory of ours.
-    let set = |option, bytes| unsafe { libc::mallopt(option, bytes) == 1 };
-    set(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES) && set(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
-}
-
-/// The allocators of other systems are left as they are.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn keep_pages() -> bool {
-    false
 }
 
 /// libtorch's CUDA library. Loading it registers the device, so the program need not be linked against it.

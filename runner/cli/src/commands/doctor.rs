@@ -59,11 +59,11 @@ impl Command for DoctorArgs {
     const ABOUT: &'static str = "Check what this machine offers and whether experiments can run here";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        Ok(examine(self, program.keeps_pages, &program.console))
+        Ok(examine(self, &program.console))
     }
 }
 
-fn examine(args: &DoctorArgs, keeps_pages: bool, console: &Console) -> Exit {
+fn examine(args: &DoctorArgs, console: &Console) -> Exit {
     let findings = [
         good("dc0", env!("CARGO_PKG_VERSION")),
         judged("libraries", runtime::versions().map_err(|cause| cause.to_string())),
@@ -71,7 +71,6 @@ fn examine(args: &DoctorArgs, keeps_pages: bool, console: &Console) -> Exit {
         cuda(),
         onnx_runtime(args.onnxruntime.as_deref()),
         sql(),
-        good("allocator", if keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" }),
         good("cores", cores().to_string()),
         good(
             "memory",
