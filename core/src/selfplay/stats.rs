@@ -118,7 +118,21 @@ fn entropy(shares: &[u16]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{SelfPlayStats, entropy};
+    use crate::board::{GameResult, Reason};
     use crate::params::Value;
+    use crate::selfplay::GameRow;
+
+    fn game(result: GameResult) -> GameRow {
+        GameRow {
+            game: 0,
+            network: String::new(),
+            start_fen: String::new(),
+            moves: Vec::new(),
+            opening_plies: 0,
+            result,
+            reason: Reason::PlyCap.into(),
+        }
+    }
 
     #[test]
     fn entropy_of_equal_shares_is_the_log_of_their_number() {
@@ -151,6 +165,16 @@ mod tests {
             resignations_tested: 37 * factor,
             false_resignations: 41 * factor,
         }
+    }
+
+    #[test]
+    fn games_are_counted_by_their_results() {
+        use GameResult::{BlackWins, Draw, WhiteWins};
+        let mut stats = SelfPlayStats::default();
+        for result in [WhiteWins, Draw, WhiteWins, BlackWins, Draw, WhiteWins] {
+            stats.add_game(&game(result), &[]);
+        }
+        assert_eq!((stats.games, stats.white_wins, stats.draws, stats.black_wins), (6, 3, 2, 1));
     }
 
     #[test]

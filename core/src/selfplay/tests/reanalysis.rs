@@ -10,8 +10,8 @@ use crate::params::Schedule;
 use crate::rng::Seed;
 use crate::search::{RootParams, RootRule, SearchParams};
 use crate::selfplay::{
-    MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions,
-    SelfPlayParams, ShardResult,
+    GameRow, MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed,
+    ReanalyzedPositions, SelfPlayParams, ShardResult,
 };
 
 fn again(shard: &ShardResult, params: &ReanalysisParams, make_evaluator: &MakeEvaluator<'_>) -> Reanalyzed {
@@ -52,6 +52,25 @@ fn the_same_net_and_search_give_the_rows_of_self_play_without_noise() {
             }
         }
     }
+}
+
+#[test]
+fn a_cache_changes_no_target_and_what_it_answers_is_no_batch() {
+    let shard = &played(&params(), 1, 1)[&0];
+    let search = SearchParams { simulations: 12, ..SearchParams::default() };
+    let uncached = ReanalysisParams { search, ..ReanalysisParams::default() };
+    let without = again(shard, &uncached, &other_net).shard;
+    // Each game twice. One after another, so that a batch is a row.
+    let mut twice = shard.clone();
+    twice.games.extend(shard.games.iter().map(|row| GameRow { game: row.game + 1000, ..row.clone() }));
+    let again_rows = shard.positions.iter().map(|row| PositionRow { game: row.game + 1000, ..row.clone() });
+    twice.positions.extend(again_rows);
+    let cached = ReanalysisParams { cache: 100_000, game_slots: 1, ..uncached };
+    let ShardResult { positions, stats, .. } = again(&twice, &cached, &other_net).shard;
+    assert_eq!(positions[..shard.positions.len()], without.positions);
+    assert_eq!(stats.evaluations, 2 * without.stats.evaluations);
+    assert!(stats.cache_hits >= without.stats.evaluations, "{stats:?}");
+    assert_eq!(stats.batches, stats.evaluations - stats.cache_hits);
 }
 
 #[test]
