@@ -67,6 +67,9 @@ const PORT: u16 = 8420;
 /// How many more ports to try after it.
 const MORE_PORTS: u16 = 20;
 
+/// Requests at once that read files; the others wait. Chosen: none of them waits for another, and each thread has memory of its own.
+const MAX_BLOCKING: usize = 16;
+
 /// Event streams and waiting requests at once. Chosen: the other connections are kept for quick requests.
 const MAX_WAITING: usize = 48;
 
@@ -189,11 +192,11 @@ impl Command for ServeArgs {
     }
 }
 
-/// One thread runs all connections; each may use one more, for blocking work.
+/// One thread runs all connections; others do their blocking work.
 fn runtime() -> io::Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_io().enable_time().thread_name("request");
-    builder.max_blocking_threads(http::MAX_CONNECTIONS).thread_stack_size(STACK_BYTES).build()
+    builder.max_blocking_threads(MAX_BLOCKING).thread_stack_size(STACK_BYTES).build()
 }
 
 fn start(

@@ -27,7 +27,7 @@ use super::routes::{self, Answer};
 use super::stage::{Progress, Stage};
 
 /// Connections at once; others wait until one ends. Chosen.
-pub(super) const MAX_CONNECTIONS: usize = 128;
+const MAX_CONNECTIONS: usize = 128;
 
 /// Bytes of a request before its body. Chosen: browsers send about one kilobyte.
 const MAX_HEAD: usize = 16 * 1024;

@@ -14,7 +14,7 @@ use dc0_core::network::EvaluatorError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, Semaphore};
 
 use super::library::{Found, Kind, Library};
 use super::random;
@@ -114,16 +114,19 @@ pub(super) struct GameRooms {
     max_simulations: u32,
     games: Mutex<Games>,
     /// Locked while a game begins: nets are loaded one after another, and never more than `MAX_GAMES`.
-    beginning: Mutex<()>,
+    beginning: Arc<AsyncMutex<()>>,
     searches: Arc<Semaphore>,
 }
+
+/// The right to begin a game; dropped once it has begun.
+pub(super) struct Turn(#[expect(dead_code, reason = "held, not read")] OwnedMutexGuard<()>);
 
 /// Games by their names, which are random: another server has no game of the same name.
 type Games = BTreeMap<String, Arc<LiveGame>>;
 
 impl GameRooms {
     pub(super) fn new(settings: Settings, max_simulations: u32) -> Self {
-        let (games, beginning) = (Mutex::default(), Mutex::default());
+        let (games, beginning) = (Mutex::default(), Arc::default());
         Self { settings, max_simulations, games, beginning, searches: Arc::new(Semaphore::new(MAX_SEARCHES)) }
     }
 
@@ -140,8 +143,13 @@ impl GameRooms {
         self.games().get(id).cloned().ok_or(PlayError::NoGame)
     }
 
+    /// Waits until a game may begin.
+    pub(super) async fn turn(&self) -> Turn {
+        Turn(Arc::clone(&self.beginning).lock_owned().await)
+    }
+
     /// Begins a game; returns its snapshot.
-    pub(super) fn begin(&self, library: &Library, body: &[u8]) -> Result<Value, PlayError> {
+    pub(super) fn begin(&self, library: &Library, body: &[u8], _turn: Turn) -> Result<Value, PlayError> {
         let request: NewGame = serde_json::from_slice(body)?;
         let human = match request.side.as_str() {
             "white" => Some(Side::White),
@@ -159,8 +167,7 @@ impl GameRooms {
         }
         let file = weights(library, &request.net)?;
         let about = json!({ "net": request.net, "simulations": request.simulations, "side": request.side });
-        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
-        // Games are added only here, so there still is room once the net is loaded.
+        // Games are added only here, one after another, so there still is room once the net is loaded.
         make_room(&mut self.games())?;
         let engine = self.engine(file.as_deref(), request.simulations)?;
         let id = random(8).map_err(PlayError::Name)?;

@@ -9,7 +9,7 @@ use tokio::task::{JoinError, spawn_blocking};
 use super::download::Download;
 use super::event_stream::EventStream;
 use super::library::{Found, Kind};
-use super::play::{all_nets, nets};
+use super::play::{Turn, all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
 use super::{Server, assets, plain};
@@ -33,7 +33,8 @@ impl From<Reply> for Answer {
     }
 }
 
-/// Answers a request. Waiting for a move takes no thread; everything else runs on a blocking thread, because it may read files.
+/// Answers a request. Waiting for a move or for other new games takes no thread; everything else runs on a blocking thread, because it
+/// may read files.
 pub(super) async fn answer(server: &Arc<Server>, request: Request) -> Result<Answer, JoinError> {
     if let Some(reply) = server.access.check(&request) {
         return Ok(reply.into());
@@ -43,6 +44,12 @@ pub(super) async fn answer(server: &Arc<Server>, request: Request) -> Result<Ans
         server.rooms.wait_for_change(id, known).await;
     }
     let server = Arc::clone(server);
+    if request.method == Method::POST && request.path == ["api", "play"] {
+        let Ok(_permit) = server.waiting.try_acquire() else { return Ok(busy().into()) };
+        let turn = server.rooms.turn().await;
+        let own = Arc::clone(&server);
+        return spawn_blocking(move || new_game(&own, &request, turn).into()).await;
+    }
     spawn_blocking(move || answer_now(&server, &request)).await
 }
 
@@ -190,21 +197,33 @@ fn busy() -> Reply {
     Reply::failure(503, "the server is busy; close pages, or try again in a moment").with("Retry-After", "5")
 }
 
-/// Answers requests about games. Those that change something must send JSON, as only pages of this server can.
-fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
+/// The refusal of a request that changes something and is not JSON, which only pages of this server can send.
+fn refused_kind(request: &Request) -> Option<Reply> {
     let kind = request.header("content-type").unwrap_or_default();
-    if request.method == Method::POST && kind.split(';').next() != Some("application/json") {
-        return Reply::failure(415, "expected the content type application/json");
+    let is_json = kind.split(';').next() == Some("application/json");
+    (!is_json).then(|| Reply::failure(415, "expected the content type application/json"))
+}
+
+fn new_game(server: &Server, request: &Request, turn: Turn) -> Reply {
+    if let Some(refused) = refused_kind(request) {
+        return refused;
+    }
+    let begun = server.rooms.begin(&server.library, &request.body, turn);
+    begun.map_or_else(|error| error.reply(), |game| Reply::json(200, &game))
+}
+
+/// Answers requests about games in progress.
+fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
+    if request.method == Method::POST
+        && let Some(refused) = refused_kind(request)
+    {
+        return refused;
     }
     let (rooms, body) = (&server.rooms, &request.body);
     if let (&Method::GET | &Method::HEAD, [id, "pgn"]) = (&request.method, rest) {
         return rooms.pgn(id).unwrap_or_else(|_| Reply::failure(404, "there is no such game; it has ended"));
     }
     let done = match (&request.method, rest) {
-        (&Method::POST, []) => match server.waiting.try_acquire() {
-            Ok(_permit) => rooms.begin(&server.library, body),
-            Err(_) => return busy(),
-        },
         (&Method::POST, [id, verb]) => rooms.act(id, verb, body),
         (&Method::DELETE, [id]) => rooms.end(id).map(|()| Value::Null),
         (&Method::GET, [id]) => rooms.snapshot(id),
