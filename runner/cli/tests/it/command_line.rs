@@ -384,3 +384,18 @@ fn a_path_that_is_not_utf8_is_refused_by_every_command() {
     // Beside other files it does no harm.
     assert_eq!(experiment.run(&[]).code, Some(0));
 }
+
+/// The dynamic linker reports each symbol that it binds, and where to.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn libraries_take_memory_from_the_allocator_of_the_program() {
+    let program = env!("CARGO_BIN_EXE_dc0-run");
+    let output =
+        Command::new(program).arg("--version").env("LD_DEBUG", "bindings").output().expect("an answer");
+    let bindings = String::from_utf8_lossy(&output.stderr);
+    for symbol in ["malloc", "calloc", "realloc", "free"] {
+        let bound = format!("to {program} [0]: normal symbol `{symbol}'");
+        let is_bound = |line: &str| line.contains("/libc.so.6 [0]") && line.contains(&bound);
+        assert!(bindings.lines().any(is_bound), "{symbol}: {bindings}");
+    }
+}
