@@ -121,6 +121,25 @@ fn searches_use_all_of_their_nodes() {
 }
 
 #[test]
+fn the_parameters_of_the_search_reach_it() {
+    let rows = |search: AlphaBetaSearch| -> Vec<PositionRow> {
+        let params = SelfPlayParams { search: search.into(), games: 1, max_plies: 12, ..alphabeta_params() };
+        played(&params, 1).into_values().flat_map(|shard| shard.positions).collect()
+    };
+    let selectivity = SelectivityParams { late_move_reductions: false, ..SelectivityParams::default() };
+    let larger = AlphaBetaSearch { nodes: 5000, ..search() };
+    let changed = [
+        AlphaBetaSearch { depth: Some(2), ..larger.clone() },
+        AlphaBetaSearch { hash_mb: 0, ..larger.clone() },
+        AlphaBetaSearch { selectivity, ..larger.clone() },
+    ];
+    let expected = rows(larger);
+    for search in changed {
+        assert_ne!(rows(search.clone()), expected, "{search:?}");
+    }
+}
+
+#[test]
 fn a_mate_in_one_is_played_with_the_value_1() {
     let epd = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;\n";
     let book = Book::read("m.epd", epd.as_bytes(), None).expect("a book");
