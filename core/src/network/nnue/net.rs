@@ -154,8 +154,8 @@ fn check_range(layer: &'static str, linear: &Linear, inputs: usize) -> Result<()
         let output = number / buckets;
         let mut sizes: Vec<f32> = weights.iter().map(|weight| weight.abs()).collect();
         // NaN comes first.
-        sizes.sort_by(|one, other| other.total_cmp(one));
-        let reach = linear.bias.data[output].abs() + sizes[..PIECES].iter().sum::<f32>();
+        let (larger, least, _) = sizes.select_nth_unstable_by(PIECES - 1, |one, other| other.total_cmp(one));
+        let reach = linear.bias.data[output].abs() + larger.iter().sum::<f32>() + *least;
         if reach.is_nan() || reach > limit {
             return Err(NnueError::Range { layer, output, reach, limit });
         }
