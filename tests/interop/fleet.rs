@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -207,13 +208,19 @@ pub(crate) fn local(out: &Path, more: &[&str]) {
     succeed(dc0_run(SCRIPT, out).args(FIXED).args(["--lanes", "2"]).args(more));
 }
 
-/// The digests of the run without workers.
+/// The digests of the run without workers, which is done once for each set of options.
 pub(crate) fn expected(more: &[&str]) -> BTreeMap<PathBuf, String> {
-    let out = tempfile::tempdir().expect("temporary folder");
-    local(out.path(), more);
-    let digests = digests(out.path());
-    assert!(digests.len() > 100, "{digests:?}");
-    digests
+    static KNOWN: Mutex<BTreeMap<String, BTreeMap<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    // Other tests wait for the run, even if it fails in one of them.
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = || {
+        let out = tempfile::tempdir().expect("temporary folder");
+        local(out.path(), more);
+        let digests = digests(out.path());
+        assert!(digests.len() > 100, "{digests:?}");
+        digests
+    };
+    known.entry(more.join(" ")).or_insert_with(done).clone()
 }
 
 /// The number of shards of self-play that are stored.
