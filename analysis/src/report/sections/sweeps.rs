@@ -30,6 +30,8 @@ struct Trial {
     state: String,
     value: Option<f64>,
     interval: Option<(f64, f64)>,
+    /// Its value less the best one's, with the ends of the interval.
+    difference: Option<[f64; 3]>,
     games: Option<f64>,
     evaluations: Option<f64>,
     point: Vec<Value>,
@@ -76,12 +78,19 @@ fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, Analysis
     let (numbers, states, values) =
         (answer.numbers("trial")?, answer.texts("state")?, answer.options("value")?);
     let (lows, highs) = (answer.options("low")?, answer.options("high")?);
+    // Older tables have no differences.
+    let column = |name| answer.options_or_none(name);
+    let (differences, least, most) =
+        (column("difference")?, column("difference_low")?, column("difference_high")?);
+    let difference =
+        |row: usize| Some([differences[row]?, least[row]?, most[row]?]).filter(|[_, low, high]| low < high);
     let (games, evaluations) = (answer.options("games")?, answer.options("evaluations")?);
     let row = |row: usize| Trial {
         number: numbers[row] as u32,
         state: states[row].clone(),
         value: values[row],
         interval: lows[row].zip(highs[row]).filter(|(low, high)| low < high),
+        difference: difference(row),
         games: games[row],
         evaluations: evaluations[row],
         point: columns.iter().map(|column| number_or_text(&column[row])).collect(),
@@ -126,10 +135,18 @@ impl Trials {
     }
 }
 
+fn number(value: f64) -> String {
+    format!("{value:.4}").replace('-', "−")
+}
+
+fn with_interval(value: f64, (low, high): (f64, f64)) -> String {
+    format!("{} [{}, {}]", number(value), number(low), number(high))
+}
+
 fn value_and_interval(trial: &Trial) -> String {
-    let number = |value: f64| format!("{value:.4}").replace('-', "−");
-    let value = trial.value.map_or_else(|| "–".to_owned(), number);
-    trial.interval.map_or(value.clone(), |(low, high)| format!("{value} [{}, {}]", number(low), number(high)))
+    let value =
+        trial.value.map(|value| trial.interval.map_or(number(value), |ends| with_interval(value, ends)));
+    value.unwrap_or_else(|| "–".to_owned())
 }
 
 fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
@@ -145,27 +162,31 @@ fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
         .zip(&best.point)
         .map(|(name, value)| format!("{name} = {}", value_text(value)))
         .collect();
-    let overlapping = trials.complete().skip(1).filter(|trial| overlaps(trial, best)).count();
-    let doubt = match overlapping {
+    let is_open = |trial: &&Trial| trial.difference.is_some_and(|[_, low, high]| low <= 0.0 && high >= 0.0);
+    let doubt = match trials.complete().filter(is_open).count() {
         0 => String::new(),
-        1 => " Its interval overlaps that of one other trial, which may be as good.".to_owned(),
-        more => format!(" Its interval overlaps those of {more} other trials, which may be as good."),
+        1 => " The interval of its difference to one other trial contains 0; that one may be as good."
+            .to_owned(),
+        more => format!(
+            " The intervals of its differences to {more} other trials contain 0; they may be as good."
+        ),
     };
     let value = value_and_interval(best);
     format!("{counts} The best is trial {:04} with {value}: {}.{doubt}", best.number, point.join(", "))
 }
 
-fn overlaps(a: &Trial, b: &Trial) -> bool {
-    a.interval.zip(b.interval).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
-}
-
 fn leaderboard(sweep: &ReportSweep, trials: &Trials) -> Table {
-    let head = ["trial", "state", &sweep.objective].map(str::to_owned).into_iter();
-    let head =
-        head.chain(trials.parameters.iter().cloned()).chain(["games", "evaluations"].map(str::to_owned));
+    let differs = trials.rows.iter().any(|trial| trial.difference.is_some());
+    let head = ["trial", "state", &sweep.objective].into_iter().chain(differs.then_some("to the best"));
+    let head = head.map(str::to_owned).chain(trials.parameters.iter().cloned());
+    let head = head.chain(["games", "evaluations"].map(str::to_owned));
     let row = |trial: &Trial| {
-        let cells =
-            [format!("{:04}", trial.number), trial.state.clone(), value_and_interval(trial)].into_iter();
+        let difference = || match trial.difference {
+            Some([value, low, high]) => with_interval(value, (low, high)),
+            None => "–".to_owned(),
+        };
+        let cells = [format!("{:04}", trial.number), trial.state.clone(), value_and_interval(trial)];
+        let cells = cells.into_iter().chain(differs.then(difference));
         let cost = [trial.games, trial.evaluations].map(|cost| cost.map_or_else(|| "–".to_owned(), short));
         (false, cells.chain(trial.point.iter().map(value_text)).chain(cost).collect())
     };

@@ -27,6 +27,8 @@ pub struct Row {
     pub point: Point,
     /// Its value; the last report if the trial ended early.
     pub result: Option<Measured>,
+    /// Of a complete trial but the best: its value less the best one's.
+    pub difference: Option<Measured>,
     /// Replicates that have a value.
     pub replicates: u32,
     /// The progress at the last report.
@@ -65,6 +67,7 @@ impl Board {
         let mut rows: Vec<Row> = trials.iter().map(row).collect();
         let direction = params.direction;
         rows.sort_by(|a, b| a.compared(b, direction));
+        add_differences(&mut rows, trials, spread);
         let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
         let valued: Vec<(&Point, f64)> =
             complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
@@ -125,6 +128,7 @@ impl Row {
             state: trial.state(&params.space, params.replicates),
             point: trial.point.clone(),
             result: trial.result(spread),
+            difference: None,
             replicates: trial.valued() as u32,
             at: trial.reports().last().map(|report| report.at),
             spent: trial.spent(),
@@ -148,11 +152,25 @@ impl Row {
             ("value", number(self.result.map(|result| result.value))),
             ("low", number(self.result.map(|result| result.low))),
             ("high", number(self.result.map(|result| result.high))),
+            ("difference", number(self.difference.map(|difference| difference.value))),
+            ("difference_low", number(self.difference.map(|difference| difference.low))),
+            ("difference_high", number(self.difference.map(|difference| difference.high))),
             ("replicates", Value::Int(self.replicates.into())),
         ];
         Value::Group(
             fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
         )
+    }
+}
+
+/// Compares complete trials with the first one, the best.
+fn add_differences(rows: &mut [Row], trials: &Trials, spread: Option<Spread>) {
+    let complete = rows.iter().take_while(|row| row.state == TrialState::Complete).count();
+    let results: BTreeMap<u32, Vec<Measured>> =
+        trials.iter().map(|(number, trial)| (number, trial.results())).collect();
+    let Some((best, others)) = rows[..complete].split_first_mut() else { return };
+    for row in others {
+        row.difference = Measured::difference(&results[&row.trial], &results[&best.trial], spread);
     }
 }
 
@@ -236,12 +254,20 @@ impl Display for Board {
             if self.direction == Direction::Maximize { "maximizing" } else { "minimizing" },
             self.objective,
         )?;
+        let value = |measured: Option<Measured>| measured.map_or_else(|| "-".to_owned(), shown);
+        let differs = self.rows.iter().filter_map(|row| row.difference).any(|one| one.low < one.high);
         let cells = |row: &Row| {
-            let result = row.result.map_or_else(|| "-".to_owned(), shown);
-            [format!("{:04}", row.trial), row.state.name().to_owned(), result, label(&row.point)]
+            let mut cells = vec![format!("{:04}", row.trial), row.state.name().to_owned(), value(row.result)];
+            cells.extend(differs.then(|| value(row.difference)));
+            cells.push(label(&row.point));
+            cells
         };
-        let head = ["trial", "state", self.objective.as_str(), "parameters"].map(str::to_owned);
-        let rows: Vec<_> = std::iter::once(head).chain(self.rows.iter().take(SHOWN).map(cells)).collect();
+        let mut head = vec!["trial", "state", self.objective.as_str()];
+        head.extend(differs.then_some("to the best"));
+        head.push("parameters");
+        let head = head.into_iter().map(str::to_owned).collect();
+        let rows: Vec<Vec<String>> =
+            std::iter::once(head).chain(self.rows.iter().take(SHOWN).map(cells)).collect();
         for line in aligned(&rows, |_| Align::Left) {
             writeln!(f, "{line}")?;
         }
@@ -352,6 +378,41 @@ mod tests {
         let half = 0.5 * 2.0_f64.sqrt();
         assert_eq!(result(1), Measured { value: -23.5, low: -23.5 - half, high: -23.5 + half });
         assert_eq!(board.rows[1].replicates, 2);
+    }
+
+    #[test]
+    fn complete_trials_are_compared_with_the_best() {
+        let ended = |(trial, values): (u32, [f64; 2])| {
+            let point =
+                Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() };
+            let ends = (0..).zip(values).map(move |(replicate, value)| Event::Ended {
+                replicate: Replicate { trial, replicate },
+                ending: Ending::Complete,
+                result: Some(Measured::exact(value)),
+                because: None,
+                spent: Spent::default(),
+            });
+            std::iter::once(point).chain(ends)
+        };
+        let trials: Vec<Event> = (0..).zip([[0.5, 0.6], [0.8, 0.9], [0.7, 0.8]]).flat_map(ended).collect();
+        let mut board = Board::new(&params(r#", "replicates": 2"#), &Trials::from_events(&trials));
+        // The deviation of a replicate is √0.005 with 3 degrees of freedom, and so is that of a difference of two means of two.
+        let half = 3.182 * 0.005_f64.sqrt();
+        for (row, value) in board.rows[1..].iter().zip([-0.1, -0.3]) {
+            let found = row.difference.expect("complete");
+            assert!((found.value - value).abs() < 1e-12 && (found.high - value - half).abs() < 1e-12);
+            assert!((found.low - value + half).abs() < 1e-12);
+        }
+        assert_eq!(board.rows[0].difference, None);
+        // The intervals of trials 0 and 1 overlap, and their difference is clear.
+        let ends = [0, 2].map(|row: usize| board.rows[row].result.expect("complete"));
+        assert!(ends[0].low < ends[1].high && board.rows[2].difference.expect("complete").high < 0.0);
+        let shown = board.to_string();
+        assert!(shown.contains("to the best") && shown.contains("-0.1000 [-0.3250, 0.1250]"), "{shown}");
+        for row in &mut board.rows {
+            row.difference = None;
+        }
+        assert!(!board.to_string().contains("to the best"));
     }
 
     #[test]

@@ -141,16 +141,38 @@ impl Measured {
     /// The mean of replicates; `None` if there are none. Its interval is Student's, from the spread of replicates, but no shorter
     /// than the interval that follows from their own intervals as independent errors.
     pub fn mean(all: &[Self], spread: Option<Spread>) -> Option<Self> {
-        let count = all.len() as f64;
-        let value = all.iter().map(|one| one.value).sum::<f64>() / count;
-        let half = spread.map_or(0.0, |spread| student(spread.degrees) * spread.deviation / count.sqrt());
-        let side = |end: fn(&Self) -> f64| {
-            let squares: f64 = all.iter().map(|one| (end(one) - one.value).powi(2)).sum();
-            half.max(squares.sqrt() / count)
-        };
-        let mean = Self { value, low: value - side(|one| one.low), high: value + side(|one| one.high) };
+        let half = spread.map_or(0.0, |spread| spread.half(1.0 / all.len() as f64));
+        let side = |end| half.max(own_error(all, end));
+        let value = mean_value(all);
+        let mean = Self { value, low: value - side(LOW), high: value + side(HIGH) };
         (!all.is_empty()).then_some(mean)
     }
+
+    /// The mean of replicates less that of another trial's; `None` if one of them has none. The interval is as that of a mean, with the
+    /// errors of both trials (Fisher's least significant difference, for one pair alone). It is shorter than the two intervals together: a difference is clear before they cease to overlap.
+    pub fn difference(all: &[Self], others: &[Self], spread: Option<Spread>) -> Option<Self> {
+        let share = 1.0 / all.len() as f64 + 1.0 / others.len() as f64;
+        let half = spread.map_or(0.0, |spread| spread.half(share));
+        let side = |end, other_end| half.max(own_error(all, end).hypot(own_error(others, other_end)));
+        let value = mean_value(all) - mean_value(others);
+        let difference = Self { value, low: value - side(LOW, HIGH), high: value + side(HIGH, LOW) };
+        (!all.is_empty() && !others.is_empty()).then_some(difference)
+    }
+}
+
+/// An end of an interval.
+type End = fn(&Measured) -> f64;
+const LOW: End = |one| one.low;
+const HIGH: End = |one| one.high;
+
+fn mean_value(all: &[Measured]) -> f64 {
+    all.iter().map(|one| one.value).sum::<f64>() / all.len() as f64
+}
+
+/// The distance from the mean to an end of its interval that follows from the replicates' own intervals as independent errors.
+fn own_error(all: &[Measured], end: End) -> f64 {
+    let squares: f64 = all.iter().map(|one| (end(one) - one.value).powi(2)).sum();
+    squares.sqrt() / all.len() as f64
 }
 
 /// The spread of replicates of a trial.
@@ -163,6 +185,11 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Half of Student's 95 % interval of a sum of means whose variance is this share of one replicate's.
+    fn half(self, share: f64) -> f64 {
+        student(self.degrees) * self.deviation * share.sqrt()
+    }
+
     /// Pools the spread over several trials, each with its own mean, as in an analysis of variance. All trials are assumed to have
     /// the same variance, so two replicates of each suffice. `None` while no trial has two.
     pub fn pooled<'a>(trials: impl IntoIterator<Item = &'a [Measured]>) -> Option<Self> {
@@ -225,6 +252,24 @@ mod tests {
         let four = mean(&[one; 4]);
         assert!((four.low - 0.45).abs() < 1e-12 && (four.high - 0.6).abs() < 1e-12, "{four:?}");
         assert_eq!((mean(&[one]), Measured::mean(&[], None)), (one, None));
+    }
+
+    #[test]
+    fn the_difference_of_two_trials_has_the_errors_of_both() {
+        // scipy.stats: means 0.85 and 0.5, pooled variance 0.025 / 2, so 4.3027 · √0.0125 · √(½ + ½) on each side.
+        let trials = [[0.4, 0.6], [0.8, 0.9]].map(|trial| trial.map(Measured::exact));
+        let spread = Spread::pooled(trials.iter().map(|trial| &trial[..]));
+        let found = Measured::difference(&trials[1], &trials[0], spread).expect("both have values");
+        assert!(
+            (found.value - 0.35).abs() < 1e-12 && (found.high - 0.35 - 0.48107).abs() < 1e-4,
+            "{found:?}"
+        );
+        // One match each: the lower end is that of the first one's low and the second one's high.
+        let one = Measured { value: 0.6, low: 0.57, high: 0.64 };
+        let other = Measured { value: 0.5, low: 0.47, high: 0.54 };
+        let found = Measured::difference(&[one], &[other], None).expect("both have values");
+        assert!((found.low - (0.1 - 0.05)).abs() < 1e-12 && (found.high - (0.1 + 0.05)).abs() < 1e-12);
+        assert_eq!(Measured::difference(&[one], &[], None), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use dc0_core::store::{FileEntry, Provenance, StoreError, WideColumn, WideKind, w
 use super::board::{Board, Row};
 
 /// The version of the columns and their meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Writes `trials.parquet` into a sweep's folder. Its content does not depend on interruptions of the sweep.
 pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
@@ -29,12 +29,15 @@ type Cell<'a> = dyn Fn(&Row) -> Value + 'a;
 fn columns(board: &Board) -> Vec<WideColumn> {
     let rows = board.by_number();
     let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
-    let own: [(&str, WideKind, &Cell<'_>); 12] = [
+    let own: [(&str, WideKind, &Cell<'_>); 15] = [
         ("trial", WideKind::Int, &|row| Value::Int(row.trial.into())),
         ("state", WideKind::Text, &|row| Value::Text(row.state.name().to_owned())),
         ("value", WideKind::Float, &|row| number(row.result.map(|result| result.value))),
         ("low", WideKind::Float, &|row| number(row.result.map(|result| result.low))),
         ("high", WideKind::Float, &|row| number(row.result.map(|result| result.high))),
+        ("difference", WideKind::Float, &|row| number(row.difference.map(|difference| difference.value))),
+        ("difference_low", WideKind::Float, &|row| number(row.difference.map(|difference| difference.low))),
+        ("difference_high", WideKind::Float, &|row| number(row.difference.map(|difference| difference.high))),
         ("replicates", WideKind::Int, &|row| Value::Int(row.replicates.into())),
         ("last_report", WideKind::Int, &|row| row.at.map_or(Value::None, |at| Value::Int(at.into()))),
         ("games", WideKind::Float, &|row| Value::Float(row.spent.games)),
