@@ -159,9 +159,13 @@ impl WindowParams {
             is_early && is_of_network && is_of_kind
         };
         let all: Vec<&Games> = all.collect();
+        let newest = all.iter().map(|games| games.0.iteration).max();
+        if let Some((last, _)) = self.last.zip(newest).filter(|(last, newest)| last > newest) {
+            return Err(format!("last: there is no iteration {last}; there are {}", listed(&all)));
+        }
         let counted: Vec<&Games> = all.iter().copied().filter(counts).collect();
         if counted.is_empty() {
-            return Err(nothing(&all));
+            return Err(format!("no iteration fits last, network and copies; there are {}", listed(&all)));
         }
         let figure =
             |games: &Games, name| games.0.summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
@@ -190,8 +194,8 @@ impl WindowParams {
 /// The most iterations that an error lists.
 const LISTED: usize = 8;
 
-/// Why none of these games is in the window.
-fn nothing(all: &[&Games]) -> String {
+/// The latest iterations and who made them, for an error.
+fn listed(all: &[&Games]) -> String {
     let text = |games: &&&Games| {
         let GamesFields { iteration, network, is_copy, .. } = &*games.0;
         let made = match (network, is_copy) {
@@ -201,10 +205,10 @@ fn nothing(all: &[&Games]) -> String {
         };
         format!("{iteration} {made}")
     };
-    let mut listed: Vec<String> = all.iter().rev().take(LISTED).map(|games| text(&games)).collect();
-    listed.reverse();
+    let mut latest: Vec<String> = all.iter().rev().take(LISTED).map(|games| text(&games)).collect();
+    latest.reverse();
     let before = if all.len() > LISTED { "…, " } else { "" };
-    format!("no iteration fits last, network and copies; there are {before}{}", listed.join(", "))
+    format!("{before}{}", latest.join(", "))
 }
 
 /// How many of these amounts together reach `needed`; all of them if they do not.
@@ -279,6 +283,9 @@ mod tests {
         assert_eq!(of(&WindowParams { last: Some(2), ..base() }).unwrap(), [0, 1, 2]);
         assert_eq!(of(&WindowParams { network: Some(1), ..base() }).unwrap(), [2, 4]);
         assert_eq!(of(&WindowParams { network: Some(1), last: Some(2), ..base() }).unwrap(), [2]);
+        assert_eq!(of(&WindowParams { last: Some(4), iterations: 1, ..base() }).unwrap(), [4]);
+        let problem = of(&WindowParams { last: Some(5), ..base() }).unwrap_err();
+        assert!(problem.starts_with("last: there is no iteration 5; there are 0 imported, 1 "), "{problem}");
         let problem = of(&WindowParams { network: Some(7), ..base() }).unwrap_err();
         assert_eq!(
             problem,
