@@ -141,8 +141,10 @@ impl Allowance {
         let left = clock.left.max(0) as f64;
         let usable = left - lost;
         let ahead = i64::from(params.moves_ahead);
-        let moves = clock.moves_to_go.map_or(ahead, |moves| moves.clamp(1, ahead));
-        let is_last = clock.moves_to_go.is_some_and(|moves| moves <= 1);
+        // Some programs send 0 where no time control is ahead.
+        let to_go = clock.moves_to_go.filter(|moves| *moves > 0);
+        let moves = to_go.map_or(ahead, |moves| moves.min(ahead));
+        let is_last = to_go == Some(1);
         let largest = if is_last { params.largest_share_at_last } else { params.largest_share };
         // Every move loses the overhead, so only the rest of an increment can be spent without running low.
         let gained = (clock.increment as f64 - lost).max(0.0);
@@ -248,7 +250,9 @@ mod tests {
         assert_eq!(clock(60_000, 50, None), clock(60_000, 0, None));
         assert_eq!(both(clock(60_000, 0, Some(10))).0, ms(5995));
         assert_eq!(both(clock(60_000, 0, Some(1))), (ms(53_955), ms(53_955)));
-        assert_eq!(clock(60_000, 0, Some(0)), clock(60_000, 0, Some(1)));
+        for none in [0, -1, i64::MIN] {
+            assert_eq!(clock(60_000, 0, Some(none)), clock(60_000, 0, None));
+        }
         assert_eq!(clock(60_000, 0, Some(1000)), clock(60_000, 0, None));
     }
 
