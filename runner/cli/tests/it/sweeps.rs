@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -364,4 +365,39 @@ sweep(#{ name: "outer", space: #{ x: choice([1, 2, 3, 4]) }, sampler: "grid", tr
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.contains("4 trials, 4 complete, 0 pruned, 0 failed"), "{}", ended.stdout);
+}
+
+#[test]
+fn the_table_the_script_and_the_report_have_the_difference_to_the_best() {
+    let script = r#"
+let found = sweep(#{ name: "two", space: #{ x: choice([0, 1]) }, sampler: "grid", trials: 2, replicates: 2, objective: "score" },
+    |trial| trial.x * 0.1 + trial.replicate * 0.01);
+let ends = found.trials.map(|trial| if trial.difference == () { "best" } else { `${trial.difference_low} ${trial.difference_high}` });
+print(ends);
+"#;
+    let experiment = Experiment::new(script);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // Student's 4.303 for two degrees of freedom, times the deviation 0.01 / √2 of a replicate, is 0.0304.
+    assert!(ended.stdout.contains("-0.1000 [-0.1304, -0.0696]"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains(r#"["-0.1304"#) && ended.stdout.contains(r#", "best"]"#),
+        "{}",
+        ended.stdout
+    );
+    let output = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+        let output = command.args(args).current_dir(experiment.folder.path()).output().expect("an answer");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let sql =
+        "select trial, round(difference, 6) as d, round(difference_low, 4) as low from trials order by trial";
+    let table = output(&["sql", "datasets/two", sql, "--format", "csv"]);
+    assert_eq!(table.lines().collect::<Vec<_>>(), ["trial,d,low", "0,-0.1,-0.1304", "1,,"]);
+    output(&["report", "datasets/two", "--out", "two.html"]);
+    let page = fs::read_to_string(experiment.folder.path().join("two.html")).expect("a page");
+    // The difference is clear.
+    assert!(page.contains("to the best") && page.contains("−0.1000 [−0.1304, −0.0696]"));
+    assert!(!page.contains("may be as good"));
 }
