@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use dc0_core::params::{ParamErrors, Problems, Value, nearest};
 
+/// The option of UCI engines that limits their strength to [`ELO`].
+const LIMIT_STRENGTH: &str = "UCI_LimitStrength";
+
+/// The option of UCI engines for their strength. Without [`LIMIT_STRENGTH`] they ignore it.
+const ELO: &str = "UCI_Elo";
+
 /// An option of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Declared {
@@ -29,16 +35,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether a value is the default, so that it changes nothing.
-    fn is_default(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Check(default), Value::Bool(value)) => *default == Some(*value),
-            (Self::Spin(default, _, _), Value::Int(value)) => *default == Some(*value),
-            (Self::Combo(default, _) | Self::Text(default), Value::Text(value)) => {
-                default.as_ref() == Some(value)
-            }
-            (Self::Button, Value::Bool(pressed)) => !pressed,
-            _ => false,
+    /// What the program does without a value; `None` if it does not say.
+    fn default(&self) -> Option<Value> {
+        match self {
+            Self::Check(default) => default.map(Value::Bool),
+            Self::Spin(default, _, _) => default.map(Value::Int),
+            Self::Combo(default, _) | Self::Text(default) => default.clone().map(Value::Text),
+            Self::Button => Some(Value::Bool(false)),
         }
     }
 
@@ -88,7 +91,19 @@ pub(crate) fn check(
             }
         }
     }
+    if given.contains_key(ELO) && in_force(LIMIT_STRENGTH, given, declared) == Some(Value::Bool(false)) {
+        let message = format!(
+            "is ignored by the program while {LIMIT_STRENGTH} is false; set that to true, or leave this out"
+        );
+        problems.add(&format!("options.{ELO}"), message);
+    }
     if problems.is_empty() { Ok(()) } else { Err(problems.into_errors(call)) }
+}
+
+/// The value of an option: as given, or the program's default.
+fn in_force(name: &str, given: &BTreeMap<String, Value>, declared: &[Declared]) -> Option<Value> {
+    let default = || declared.iter().find(|option| option.name == name)?.kind.default();
+    given.get(name).cloned().or_else(default)
 }
 
 fn unknown(name: &str, declared: &[Declared]) -> String {
@@ -101,13 +116,22 @@ fn unknown(name: &str, declared: &[Declared]) -> String {
     }
 }
 
-/// The given options that change something, as in names of players.
+/// The given options that change something, as in names of players. A limited strength is always among them, even that which the program
+/// has by default.
 pub(crate) fn changes(given: &BTreeMap<String, Value>, declared: &[Declared]) -> Vec<String> {
     let is_default = |name: &str, value: &Value| {
-        declared.iter().find(|option| option.name == name).is_some_and(|option| option.kind.is_default(value))
+        let option = declared.iter().find(|option| option.name == name);
+        option.and_then(|option| option.kind.default()).as_ref() == Some(value)
     };
-    let changed = given.iter().filter(|(name, value)| !is_default(name, value));
+    let mut changed = given.clone();
+    changed.retain(|name, value| !is_default(name, value));
+    if in_force(LIMIT_STRENGTH, given, declared) == Some(Value::Bool(true))
+        && let Some(elo) = in_force(ELO, given, declared)
+    {
+        changed.insert(ELO.to_owned(), elo);
+    }
     changed
+        .iter()
         .map(|(name, value)| match value {
             Value::Text(text) => format!("{name} {}", text.rsplit('/').next().unwrap_or(text)),
             value => format!("{name} {value}"),
@@ -178,5 +202,37 @@ mod tests {
         assert!(check("uci", &given, &declared(), &[]).is_ok());
         assert_eq!(changes(&given, &declared()), ["EvalFile b.nnue", "Skill Level 0"]);
         assert_eq!(changes(&given, &[]).len(), 4);
+    }
+
+    #[test]
+    fn an_elo_needs_the_switch_that_limits_the_strength() {
+        let of = |is_limited, levels: &[(&str, Value)]| {
+            let option = |name: &str, kind| Declared { name: name.to_owned(), kind };
+            let declared = [
+                option("UCI_LimitStrength", Kind::Check(is_limited)),
+                option("UCI_Elo", Kind::Spin(Some(1350), 1350, 2850)),
+            ];
+            let given = levels.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            check("uci", &given, &declared, &[])
+                .map(|()| changes(&given, &declared).join(", "))
+                .map_err(|errors| errors.to_string())
+        };
+        let (elo, on, off) = (
+            |elo| ("UCI_Elo", Value::Int(elo)),
+            ("UCI_LimitStrength", Value::Bool(true)),
+            ("UCI_LimitStrength", Value::Bool(false)),
+        );
+        let ignored = "uci: 1 problem in its parameters\n  options.UCI_Elo: is ignored by the program while UCI_LimitStrength is false; \
+                       set that to true, or leave this out";
+        assert_eq!(of(Some(false), &[elo(1400)]), Err(ignored.to_owned()));
+        assert_eq!(of(Some(true), &[elo(1400), off.clone()]), Err(ignored.to_owned()));
+        // Players are named by the level that they play at.
+        let both = "UCI_Elo 1350, UCI_LimitStrength true".to_owned();
+        assert_eq!(of(Some(false), &[elo(1350), on.clone()]), Ok(both.clone()));
+        assert_eq!(of(Some(false), &[on]), Ok(both));
+        assert_eq!(of(Some(true), &[]), Ok("UCI_Elo 1350".to_owned()));
+        assert_eq!(of(Some(false), &[off]), Ok(String::new()));
+        // Some engines are limited by the Elo alone.
+        assert_eq!(of(None, &[elo(1400)]), Ok("UCI_Elo 1400".to_owned()));
     }
 }
