@@ -57,7 +57,7 @@ pub(crate) struct Rated {
     pub(crate) net: Option<u32>,
     /// All games of all matches.
     pub(crate) tally: Tally,
-    /// The joint rating; `None` if no chain of matches connects the player to the first net.
+    /// The joint rating; `None` if no chain of matches connects the player to the anchor, or to the others that are rated.
     pub(crate) rating: Option<Rating>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct AllRated {
 }
 
 /// All players of some pairs. `nets` has the nets' numbers by the first 16 digits of their digests. Ratings are relative to the first
-/// net; if no net played, there are none.
+/// net; if no net played, to the mean of the rated players.
 pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[PairResult<String>]) -> AllRated {
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     for pair in pairs {
@@ -90,9 +90,6 @@ pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[PairResult<String>]) 
     };
     let mut players: Vec<Rated> = tallies.into_iter().map(player).collect();
     players.sort_by_key(|player| (player.net.is_none(), player.net, player.player.clone()));
-    if players.first().is_none_or(|first| first.net.is_none()) {
-        return AllRated { players, white_advantage: None, draw_rate: None };
-    }
     let indices: BTreeMap<&str, usize> =
         players.iter().enumerate().map(|(index, player)| (player.player.as_str(), index)).collect();
     let numbered = |pair: &PairResult<String>| PairResult {
@@ -102,7 +99,8 @@ pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[PairResult<String>]) 
         black: pair.black,
     };
     let results: Vec<PairResult> = pairs.iter().map(numbered).collect();
-    let fitted = fit(players.len(), &results, &[(0, 0.0)].into());
+    let anchor = players.first().filter(|first| first.net.is_some()).map(|_| (0, 0.0));
+    let fitted = fit(players.len(), &results, &anchor.into_iter().collect());
     players.iter_mut().zip(fitted.players).for_each(|(player, rating)| player.rating = rating);
     let (white_advantage, draw_rate) = (fitted.white_advantage, fitted.draw_rate);
     AllRated { players, white_advantage, draw_rate }
@@ -207,8 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn players_are_not_rated_without_a_net() {
-        let players = rated(&BTreeMap::new(), &[pair("greedy", "random", 2.0)]).players;
-        assert!(players.len() == 2 && players.iter().all(|player| player.rating.is_none()));
+    fn ratings_without_a_net_are_relative_to_the_mean() {
+        let pairs = [pair("greedy", "random", 2.0), pair("greedy", "alphabeta-1", 0.5), pair("x", "y", 1.0)];
+        let players = rated(&BTreeMap::new(), &pairs).players;
+        let elo = |id: &str| players.iter().find(|player| player.player == id).unwrap().rating.map(|r| r.elo);
+        let [alphabeta, greedy, random] = ["alphabeta-1", "greedy", "random"].map(|id| elo(id).unwrap());
+        assert!(alphabeta > greedy && greedy > random && (alphabeta + greedy + random).abs() < 1e-6);
+        assert_eq!((elo("x"), elo("y")), (None, None));
+        assert!(rated(&BTreeMap::new(), &[]).players.is_empty());
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Player {
     pub(super) spent: Spent,
     /// All its games in matches.
     pub(super) tally: Tally,
-    /// The joint rating; `None` if no chain of matches connects the player to the first net.
+    /// The joint rating; `None` if no chain of matches connects the player to the anchor, or to the others that are rated.
     pub(super) rating: Option<Rating>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Player {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standing {
     pub(super) run: String,
-    /// The first one is the anchor of the ratings: the first of the run's nets that played a match.
+    /// The first one, if it is a net, is the anchor of the ratings: the first of the run's nets that played a match.
     pub(super) players: Vec<Player>,
     /// White's advantage in Elo.
     pub(super) white_advantage: Option<Estimate>,
@@ -39,9 +39,9 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// The displayed name of the anchor.
-    pub(super) fn anchor_name(&self) -> String {
-        self.players[0].name()
+    /// The displayed name of the anchor; `None` if no net played, so that ratings are relative to the mean of those rated.
+    pub(super) fn anchor_name(&self) -> Option<String> {
+        self.players.first().filter(|first| first.net.is_some()).map(Player::name)
     }
 }
 
@@ -52,7 +52,7 @@ impl Player {
     }
 }
 
-/// The standing of a run's players; `None` if no net played a match.
+/// The standing of a run's players; `None` if there was no match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
     let of_run = pairs.iter().filter(|pair| pair.run == run.name);
     let results: Vec<PairResult<String>> = of_run.map(|pair| pair.result.clone()).collect();
@@ -63,7 +63,7 @@ pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> 
         .collect();
     let numbers = nets.iter().filter_map(|(id, step)| Some(((*id).to_owned(), step.number?))).collect();
     let all = rated(&numbers, &results);
-    all.players.first()?.net?;
+    all.players.first()?;
     let (white_advantage, draw_rate) = (all.white_advantage, all.draw_rate);
     let players =
         all.players.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();

@@ -257,6 +257,9 @@ fn rejections(context: &Context<'_>, run: &ReportRun) -> Outcome {
         return no_data("no net is promoted: this run has no gate");
     }
     let nets: Vec<_> = standing.players.iter().filter(|player| player.net.is_some()).collect();
+    if nets.is_empty() {
+        return no_data("no net has played a match");
+    }
     let rejected = nets.iter().rev().take_while(|player| player.generation.is_none()).count();
     judged(
         rejected < REJECTED,

@@ -6,7 +6,7 @@ use crate::charts::{percent, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
-use crate::report::matches::Player;
+use crate::report::matches::{Player, Standing};
 use crate::report::section::{Part, Section, Status};
 
 pub(super) const SECTION: Section = Section {
@@ -97,14 +97,14 @@ fn newest<'a>(context: &'a Context<'_>, run: &ReportRun) -> Option<&'a Player> {
     let rated = standing.players.iter().filter(|player| player.rating.is_some() && player.net.is_some());
     let latest =
         rated.filter(|player| player.generation.is_some() || !run.is_gated()).max_by_key(|player| player.net);
-    latest.filter(|player| player.name() != standing.anchor_name())
+    latest.filter(|player| Some(player.name()) != standing.anchor_name())
 }
 
 fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let player = newest(context, run)?;
     let rating = player.rating?;
-    let anchor = standing.anchor_name();
+    let anchor = standing.anchor_name()?;
     let text = format!(
         "Its newest {}net, {}, is rated {:+.0} Elo over net {anchor} (95 % interval {:+.0} to {:+.0})",
         if run.is_gated() { "promoted " } else { "" },
@@ -142,12 +142,10 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     let tile = |name: &str, value: String| (name.to_owned(), value);
     let mut tiles = Vec::new();
     let standing = context.standings.iter().find(|standing| standing.run == run.name);
+    let anchor = standing.and_then(Standing::anchor_name);
     let rating = newest(context, run).and_then(|player| player.rating);
-    if let Some((standing, rating)) = standing.zip(rating) {
-        tiles.push(tile(
-            &format!("Elo over net {}", standing.anchor_name()),
-            format!("{:+.0}", rating.elo).replace('-', "−"),
-        ));
+    if let Some((anchor, rating)) = anchor.zip(rating) {
+        tiles.push(tile(&format!("Elo over net {anchor}"), format!("{:+.0}", rating.elo).replace('-', "−")));
     }
     let iteration = context.last_iteration(run);
     let last = context.outcomes.iter();

@@ -24,10 +24,10 @@ const X_AXES: [XAxis; 6] = [
 pub(super) const SECTION: Section = Section {
     id: "strength",
     title: "Strength",
-    about: "Elo of every net relative to the first net that played a match, from one joint fit to all matches of the run, with \
-        95 % intervals.",
+    about: "Elo of every player relative to the first net that played a match, or to the mean of the rated players if no net did, from \
+        one joint fit to all matches of the run, with 95 % intervals.",
     reads: &["costs", "generations", "journal", "matches", "record", "steps"],
-    no_data: |_| "no net has played a match",
+    no_data: |_| "no match has been played",
     parts,
 };
 
@@ -39,7 +39,9 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         let axes = [if is_gated { &X_AXES[0] } else { &NET }].into_iter().chain(&X_AXES[1..]);
         let charts = axes.map(|axis| (axis.0.to_owned(), elo(context, axis)));
         let charts: Vec<(String, Chart)> = charts.filter(|(_, chart)| !chart.is_empty()).collect();
-        parts.push(Part::Choice("Elo by".to_owned(), charts));
+        if !charts.is_empty() {
+            parts.push(Part::Choice("Elo by".to_owned(), charts));
+        }
         parts.extend(context.standings.iter().map(|standing| Part::Table(table(context, standing))));
         parts.extend(
             context.standings.iter().filter_map(|standing| fitted(context, standing)).map(Part::Text),
@@ -55,7 +57,7 @@ i with White against j is 1 / (1 + 10^((Rj − Ri − A) / 400)), a draw being h
 draw rate of equal players (Davidson 1970). The ratings maximise the likelihood of the points of all games of the run at once, since \
 averages along a chain of matches inflate. Every player gets half a drawn game, spread over its opponents as its games are, and so do \
 they (the virtual draws of BayesElo, Coulom 2008), so that a match won outright gives a finite rating. Intervals are those of the \
-difference to the anchor, the run's first net that played a match. They use the sandwich covariance (White 1982) with the two games \
+difference to the anchor, the run's first net that played a match, or to the mean of the rated players if no net did. They use the sandwich covariance (White 1982) with the two games \
 of an opening as one cluster, corrected for what the fit has taken up of each cluster (Mancl and DeRouen 2001), and Student's \
 quantile. Each run has its own anchor, so ratings of different runs can be compared only as far as the anchors are alike. Ratings from \
 self-play say little about strength against other opponents; players without a net, such as greedy, are external references.";
@@ -108,10 +110,11 @@ fn elo(context: &Context<'_>, (id, label, x): &XAxis) -> Chart {
 
 /// The anchor, or the anchors, of the ratings.
 fn anchor(context: &Context<'_>) -> String {
-    let mut names: Vec<String> = context.standings.iter().map(Standing::anchor_name).collect();
+    let mut names: Vec<String> = context.standings.iter().filter_map(Standing::anchor_name).collect();
+    let count = names.len();
     names.dedup();
     match &names[..] {
-        [one] if context.standings.len() == 1 => format!("net {one}"),
+        [one] if count == 1 => format!("net {one}"),
         [one] => format!("each run's net {one}"),
         _ => "each run's first rated net".to_owned(),
     }
