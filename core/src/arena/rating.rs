@@ -31,7 +31,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use super::student::student_between;
+use super::student::student;
 use fit::{Fit, Maximum};
 use matrix::{Matrix, dot};
 use model::{ELO, expected};
@@ -138,7 +138,7 @@ pub fn fit(players: usize, results: &[PairResult], anchors: &BTreeMap<usize, f64
     let white = rounded(ELO * maximum.values[count]);
     let white_margin = ELO * margin(&fit, &maximum, &advantage);
     let (logit, error) = maximum.draws;
-    let logit_margin = student_between(f64::INFINITY) * error;
+    let logit_margin = student(f64::INFINITY) * error;
     Ratings {
         players: ratings,
         white_advantage: Some(Estimate {
@@ -177,7 +177,7 @@ fn unplayed(players: usize, anchors: &BTreeMap<usize, f64>, groups: Vec<Vec<usiz
 /// Half the 95 % interval of a combination of unknowns, on the logistic scale.
 fn margin(fit: &Fit<'_>, maximum: &Maximum, combination: &[f64]) -> f64 {
     let moved: Vec<f64> = maximum.covariance.iter().map(|row| dot(row, combination)).collect();
-    student_between(fit.degrees(maximum, combination)) * dot(combination, &moved).max(0.0).sqrt()
+    student(fit.degrees(maximum, combination)) * dot(combination, &moved).max(0.0).sqrt()
 }
 
 /// Players' ratings as combinations of the unknowns.

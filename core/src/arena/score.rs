@@ -115,7 +115,7 @@ pub fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
         return (0.0, 1.0);
     }
     let moments = Moments::of(&with_virtual_pair(pentanomial));
-    let margin = student(pairs) * moments.error();
+    let margin = student(pairs as f64) * moments.error();
     ((moments.mean - margin).max(0.0), (moments.mean + margin).min(1.0))
 }
 
@@ -128,7 +128,7 @@ pub fn superiority(pentanomial: &[u32; 5]) -> f64 {
         return 0.5;
     }
     let moments = Moments::of(&with_virtual_pair(pentanomial));
-    student_below((moments.mean - 0.5) / moments.error(), pairs)
+    student_below((moments.mean - 0.5) / moments.error(), pairs as f64)
 }
 
 /// The normalised Elo difference with its 95 % interval. The figure itself is missing if all pairs ended alike and not level, since no
@@ -152,7 +152,7 @@ pub fn normalized(pentanomial: &[u32; 5]) -> EloInterval {
     let moments = Moments::of(&with_virtual_pair(pentanomial));
     let t = (moments.mean - 0.5) / moments.variance.sqrt();
     let relative = 1.0 - moments.skewness * t + (moments.kurtosis - 1.0) * t * t / 4.0;
-    let margin = student(pairs) * (relative.max(0.0) / moments.total).sqrt();
+    let margin = student(pairs as f64) * (relative.max(0.0) / moments.total).sqrt();
     // The least that a score beyond ½ can mean, in deviations.
     let least = |score: f64| (score - 0.5) / (score * (1.0 - score)).sqrt();
     let (score_low, score_high) = interval(pentanomial);

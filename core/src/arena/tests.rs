@@ -214,8 +214,8 @@ fn scores_and_intervals_worked_by_hand() {
     assert_eq!(summary.pentanomial, [0, 0, 1, 2, 1]);
     assert_eq!(summary.score, 0.75);
     // With half a pair won and half a pair lost there are 5 pairs with a mean of 0.7 and a sum of squares of 0.425; Student's
-    // quantile at 4 degrees of freedom is 2.776.
-    let margin = 2.776 * (0.425_f64 / 5.0 / 5.0).sqrt();
+    // quantile at 4 degrees of freedom is 2.776_445_105.
+    let margin = 2.776_445_105 * (0.425_f64 / 5.0 / 5.0).sqrt();
     assert!((summary.score_low - (0.7 - margin)).abs() < 1e-9, "{summary:?}");
     assert_eq!(summary.score_high, 1.0);
     assert!((elo_of(0.75).unwrap() - 190.85).abs() < 0.01);

@@ -187,7 +187,7 @@ pub struct Spread {
 impl Spread {
     /// Half of Student's 95 % interval of a sum of means whose variance is this share of one replicate's.
     fn half(self, share: f64) -> f64 {
-        student(self.degrees) * self.deviation * share.sqrt()
+        student(self.degrees as f64) * self.deviation * share.sqrt()
     }
 
     /// Pools the spread over several trials, each with its own mean, as in an analysis of variance. All trials are assumed to have
