@@ -27,15 +27,25 @@ params! {
         repeat: bool = false;
     }
     check |params| {
-        params.file.is_empty().then(|| ("file", missing_file())).into_iter().collect()
+        file_problem(&params.file, params.plies).into_iter().collect()
     };
     shorthand file;
 }
 
-/// What a book is read from, for the message that it is not given.
-pub(crate) fn missing_file() -> String {
-    "is missing; expected a file that ends in .epd, .fen or .pgn, or chess960, double-chess960 or endgames"
-        .to_owned()
+/// What is wrong with a book's `file`, if it is not given, or with its `plies`, if its openings have no moves.
+pub(crate) fn file_problem(file: &str, plies: Option<u32>) -> Option<(&'static str, String)> {
+    let missing = "is missing; expected a file that ends in .epd, .fen or .pgn, or chess960, double-chess960 or endgames";
+    let of_games = "has no effect with a book of positions, only with one of games (.pgn); leave it out";
+    match plies {
+        _ if file.is_empty() => Some(("file", missing.to_owned())),
+        Some(_) if ending(file) != "pgn" => Some(("plies", of_games.to_owned())),
+        _ => None,
+    }
+}
+
+/// The ending of a file's name, in lower case; empty if it has none.
+fn ending(file: &str) -> String {
+    file.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase()
 }
 
 /// Openings, each of another position: those of a file, all start positions of Chess960, or random endings.
@@ -78,8 +88,7 @@ impl Book {
     /// Reads a book from a file's content: EPD or FEN if its name ends in `.epd` or `.fen`, or the games of a `.pgn` up to `plies`
     /// each. Openings from EPD have no history; those from PGN keep their moves.
     pub fn read(file: &str, content: &[u8], plies: Option<usize>) -> Result<Self, TextFileError> {
-        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
-        let openings: Vec<(usize, Game)> = match ending.as_str() {
+        let openings: Vec<(usize, Game)> = match ending(file).as_str() {
             "epd" | "fen" => {
                 let positions = read_epd(file, content)?;
                 positions.into_iter().map(|(line, epd)| (line, Game::from_position(epd.position))).collect()

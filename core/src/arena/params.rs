@@ -26,7 +26,8 @@ params! {
     check |params| {
         let has_both = params.alphabeta.is_some() && params.search.is_some();
         let problem = ("alphabeta", "expected one of `search` and `alphabeta`, got both; leave one of them out".to_owned());
-        has_both.then_some(problem).into_iter().collect()
+        let search = params.search.iter().flat_map(SearchParams::without_effect);
+        search.chain(has_both.then_some(problem)).collect()
     };
 }
 
@@ -66,7 +67,10 @@ params! {
         program_games: u32 = 16, in 2..=1024;
     }
     check |params| {
-        let mut problems = Vec::new();
+        let mut problems = params.search.without_effect();
+        if params.temperature.max() == 0.0 {
+            problems.extend(params.choice.of_temperatures());
+        }
         let even = [
             ("games", params.games),
             ("shard_games", params.shard_games),

@@ -28,6 +28,9 @@
 ///
 /// Last, `unused function;` names fields that the others leave without a use, with the reason, as `fn(&Self) -> Vec<(&'static str,
 /// String)>`. Giving them is a problem, and they are no part of the group's value.
+///
+/// Checks are done only if every value within the group could be read; their problems do not keep the checks of other groups from being
+/// done.
 #[macro_export]
 macro_rules! params {
     (
@@ -90,7 +93,7 @@ macro_rules! params {
                     return None;
                 };
                 let path_of = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-                let before = problems.len();
+                let before = problems.unread();
                 for name in given.keys().filter(|name| !Self::names().contains(&name.as_str())) {
                     problems.unknown(&path_of(name), name, Self::names());
                 }
@@ -107,19 +110,19 @@ macro_rules! params {
                     let unused: fn(&Self) -> Vec<(&'static str, String)> = $unused;
                     for (field, message) in unused(&read) {
                         if given.contains_key(field) {
-                            problems.add(&path_of(field), message);
+                            problems.add_judged(&path_of(field), message);
                         }
                     }
                 )?
                 $(
-                    if problems.len() == before {
+                    if problems.unread() == before {
                         let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
                         for (field, message) in check(&read) {
-                            problems.add(&path_of(field), message);
+                            problems.add_judged(&path_of(field), message);
                         }
                     }
                 )?
-                (problems.len() == before).then_some(read)
+                (problems.unread() == before).then_some(read)
             }
 
             fn to_value(&self) -> $crate::params::Value {

@@ -51,12 +51,22 @@ const RENAMED: [(&str, &str); 6] = [
 
 /// A collector of [`Problem`]s.
 #[derive(Debug, Default)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    all: Vec<Problem>,
+    /// Those of values that could not be read.
+    unread: usize,
+}
 
 impl Problems {
-    /// Adds a problem at a dotted path.
+    /// Adds the problem of a value at a dotted path that cannot be read, so that nothing that depends on it can be judged.
     pub fn add(&mut self, path: &str, message: impl Into<String>) {
-        self.0.push(Problem { path: path.to_owned(), message: message.into() });
+        self.add_judged(path, message);
+        self.unread += 1;
+    }
+
+    /// Adds the problem of a value at a dotted path that was read, and that does not fit the others.
+    pub fn add_judged(&mut self, path: &str, message: impl Into<String>) {
+        self.all.push(Problem { path: path.to_owned(), message: message.into() });
     }
 
     /// Adds a problem for an unknown name, with a suggestion from the known ones.
@@ -72,17 +82,22 @@ impl Problems {
 
     /// Whether there are no problems so far.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// The number of problems so far.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
+    }
+
+    /// The number of values so far that could not be read.
+    pub fn unread(&self) -> usize {
+        self.unread
     }
 
     /// The collected problems as an error; `what` names the call.
     pub fn into_errors(self, what: &str) -> ParamErrors {
-        ParamErrors { what: what.to_owned(), problems: self.0 }
+        ParamErrors { what: what.to_owned(), problems: self.all }
     }
 }
 

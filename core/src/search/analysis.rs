@@ -24,7 +24,7 @@ params! {
         shard_positions: u32 = 64, in 1..=65_536;
     }
     check |params| {
-        let mut problems = Vec::new();
+        let mut problems = params.search.without_effect();
         if params.search.reuse_tree {
             let one = "keeps a tree from move to move, and every position is searched once; leave it out";
             problems.push(("search.reuse_tree", one.to_owned()));

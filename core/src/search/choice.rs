@@ -34,6 +34,36 @@ params! {
         /// Moves this much worse than the best are not drawn (Leela Chess Zero); 2 excludes none.
         value_cutoff: f64 = 2.0, in 0.0..=2.0;
     }
+    check |params| {
+        let declared = ChoiceParams::default();
+        let is_by_visits = params.by == ChooseBy::Visits;
+        let without_effect = [
+            ("trusted_share", params.trusted_share != declared.trusted_share && is_by_visits, "\"value\" or \"lcb\""),
+            ("deviations", params.deviations != declared.deviations && params.by != ChooseBy::Bound, "\"lcb\""),
+        ];
+        let message = |others: &str| {
+            format!("has no effect with by \"{}\"; leave it out, or set by to {others}", params.by.name())
+        };
+        without_effect.into_iter().filter(|(_, is_set, _)| *is_set).map(|(name, _, others)| (name, message(others))).collect()
+    };
+}
+
+impl ChoiceParams {
+    /// The parameters `choice.…` that differ from their defaults and have no effect if every temperature is 0, with the reason.
+    pub(crate) fn of_temperatures(&self) -> Vec<(&'static str, String)> {
+        let declared = Self::default();
+        let drawing = [
+            ("choice.visit_offset", self.visit_offset != declared.visit_offset),
+            ("choice.value_cutoff", self.value_cutoff != declared.value_cutoff),
+        ];
+        let message =
+            "has no effect at temperature 0, where no move is drawn; leave it out, or set a temperature";
+        drawing
+            .into_iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(name, _)| (name, message.to_owned()))
+            .collect()
+    }
 }
 
 /// A legal move of the root after a search.

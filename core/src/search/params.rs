@@ -236,6 +236,39 @@ params! {
     check check_search;
 }
 
+impl SearchParams {
+    /// The parameters `search.…` that differ from their defaults and have no effect with the others, with the reason, for searches of one
+    /// thread whose parameters are given all at once. A UCI engine sets them one by one, and its threads make the virtual loss count.
+    pub fn without_effect(&self) -> Vec<(&'static str, String)> {
+        let declared = Self::default();
+        let batched = "has no effect with leaf_batch 1, which has no other descent in flight; leave it out, or set a larger one";
+        let growing = "has no effect with c_puct_factor 0; leave it out, or set a factor";
+        let probing = "has no effect without tablebases; leave it out, or set them";
+        let is_single = self.leaf_batch == 1;
+        let all = [
+            (
+                "search.c_puct_base",
+                self.c_puct_base != declared.c_puct_base && self.c_puct_factor == 0.0,
+                growing,
+            ),
+            ("search.max_collisions", self.max_collisions.is_some() && is_single, batched),
+            (
+                "search.virtual_loss_mode",
+                self.virtual_loss_mode != declared.virtual_loss_mode && is_single,
+                batched,
+            ),
+            ("search.virtual_loss", self.virtual_loss != declared.virtual_loss && is_single, batched),
+            (
+                "search.tablebase_use",
+                self.tablebase_use != declared.tablebase_use && self.tablebases.is_none(),
+                probing,
+            ),
+        ];
+        let idle = all.into_iter().filter(|(_, is_idle, _)| *is_idle);
+        idle.map(|(name, _, reason)| (name, reason.to_owned())).collect()
+    }
+}
+
 fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     if params.mate_in_one && !params.solver {

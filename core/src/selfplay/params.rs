@@ -1,7 +1,7 @@
 //! Parameters of self-play.
 
 use crate::board::Rules;
-use crate::book::missing_file;
+use crate::book::file_problem;
 use crate::params;
 use crate::params::Schedule;
 use crate::search::{ChoiceParams, NoiseKind, RootNoise, RootRule};
@@ -60,7 +60,7 @@ params! {
         share: f64 = 1.0, in 0.0..=1.0;
     }
     check |params| {
-        params.file.is_empty().then(|| ("file", missing_file())).into_iter().collect()
+        file_problem(&params.file, params.plies).into_iter().collect()
     };
     shorthand file;
 }
@@ -126,7 +126,11 @@ params! {
                 let message = format!("must stay below search.simulations = {simulations}, got {found}");
                 problems.push(("playout_cap.fast_simulations", message));
             }
+            problems.extend(search.without_effect());
             problems.extend(of_other_rules(params, search.root.rule));
+            if search.root.rule.draws_moves() && params.temperature.max() == 0.0 {
+                problems.extend(params.choice.of_temperatures());
+            }
         }
         if params.max_opening_value.is_some() && params.opening_plies == 0 {
             let message = "draws random moves again, and there are none; set opening_plies, or leave it out".to_owned();

@@ -45,6 +45,7 @@ params! {
         /// Game slots: games of a shard that are searched at once, which is the rows of a batch.
         game_slots: u32 = 64, in 1..=65_536;
     }
+    check |params| params.search.without_effect();
 }
 
 /// What determines the new targets of games, besides the games.

@@ -121,7 +121,7 @@ impl Param for SelfPlaySearch {
             let is_misplaced = others.contains(&name) && !own.contains(&name);
             if is_misplaced {
                 let message = without_use(other, kind);
-                problems.add(&format!("{path}.{name}"), message);
+                problems.add_judged(&format!("{path}.{name}"), message);
             }
             !is_misplaced
         });

@@ -83,6 +83,11 @@ impl<'a> Call<'a> {
             }
         }
     }
+
+    /// An error if there are problems with parameters that were read.
+    pub(crate) fn accept(&self, problems: Vec<Problem>) -> Answer<()> {
+        if problems.is_empty() { Ok(()) } else { Err(self.fail(&errors(self.function, problems))) }
+    }
 }
 
 /// A parameter given as a function is read as its samples; a problem of one names the function, not the samples.

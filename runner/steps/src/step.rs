@@ -186,10 +186,10 @@ pub trait Step: Sized + Send + Sync + 'static {
         None
     }
 
-    /// A parameter that the script gave and that has no effect with these arguments; `None` if there is none.
-    fn unused(&self, params: &Self::Params, given: &Value) -> Option<String> {
+    /// The parameters that the script gave and that have no effect with these arguments, with the reasons.
+    fn unused(&self, params: &Self::Params, given: &Value) -> Vec<Problem> {
         let _ = (params, given);
-        None
+        Vec::new()
     }
 
     /// The inputs that the step reads.
@@ -312,7 +312,7 @@ pub trait Call: Send + Sync {
     fn conflict(&self) -> Option<String>;
 
     /// As [`Step::unused`].
-    fn unused(&self) -> Option<String>;
+    fn unused(&self) -> Vec<Problem>;
 
     /// The kind, version, parameters and inputs that identify the step.
     fn step_call(&self) -> Result<StepCall, StepError>;
@@ -454,7 +454,7 @@ impl<S: Step> Call for Checked<S> {
         self.step.conflict(&self.params, &self.given)
     }
 
-    fn unused(&self) -> Option<String> {
+    fn unused(&self) -> Vec<Problem> {
         self.step.unused(&self.params, &self.given)
     }
 

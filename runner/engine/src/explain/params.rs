@@ -19,7 +19,7 @@ params! {
         steps: u32 = 0, in 0..=200;
     }
     check |params| {
-        let mut problems = Vec::new();
+        let mut problems = params.search.without_effect();
         if params.search.reuse_tree {
             let problem = "keeps a tree from move to move, and one position is searched; leave it out";
             problems.push(("search.reuse_tree", problem.to_owned()));

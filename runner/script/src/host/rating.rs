@@ -11,7 +11,7 @@ use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 use dc0_core::arena::rating::{Estimate, Standing, Standings};
 use dc0_core::arena::{ArenaParams, PlayerParams};
 use dc0_core::params;
-use dc0_core::params::Value;
+use dc0_core::params::{Problem, Value};
 use dc0_steps::StepError;
 use dc0_steps::handles::{Network, Player};
 use dc0_steps::kinds::unused_by;
@@ -72,9 +72,10 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     }
     // A pair may well leave a parameter without a use, if another one uses it.
     let nets: Vec<&PlayerParams> = players.iter().filter_map(Player::own).collect();
-    if let Some(unused) = unused_by(&nets, players.len(), &params.arena, &arena) {
-        return Err(call.misuse(format!("arena.{unused}")));
-    }
+    let unused = unused_by(&nets, players.len(), &params.arena, &arena).into_iter();
+    call.accept(
+        unused.map(|problem| Problem { path: format!("arena.{}", problem.path), ..problem }).collect(),
+    )?;
     let arguments: Vec<Argument> = players.iter().cloned().map(Argument::Player).collect();
     ownership::check_arguments(&call, &run, &arguments)?;
     let names: Vec<String> = players.iter().map(Player::name).collect();

@@ -189,9 +189,7 @@ fn step(
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));
     let (step, _) =
         call.read_with(map, sampling, problems, |name, given| unparsed.params(name, given.clone()))?;
-    if let Some(unused) = step.unused() {
-        return Err(call.misuse(unused));
-    }
+    call.accept(step.unused())?;
     if mode == Mode::Start {
         check(call, run, &*step)?;
         return Ok(Dynamic::from(coming::start(call, run, step.into())?));

@@ -136,7 +136,7 @@ impl Step for Arena {
         Ok(Self { players: [player(PLAYERS[0], params.first)?, player(PLAYERS[1], params.second)?] })
     }
 
-    fn unused(&self, params: &ArenaParams, given: &Value) -> Option<String> {
+    fn unused(&self, params: &ArenaParams, given: &Value) -> Vec<Problem> {
         let owns = [&params.first, &params.second];
         let nets: Vec<&PlayerParams> = self.networks().map(|(_, number)| owns[number]).collect();
         unused_by(&nets, self.players.len(), params, given)
@@ -381,14 +381,14 @@ impl Arena {
     }
 }
 
-/// The first parameter of matches that the script gave and none of their players uses, with the reason. `nets` has what each net has of
-/// its own; the others of the players have no net, and may be opponents in a list.
+/// The parameters of matches that the script gave and none of their players uses, with the reasons. `nets` has what each net has of its
+/// own; the others of the players have no net, and may be opponents in a list.
 pub fn unused_by(
     nets: &[&PlayerParams],
     players: usize,
     params: &ArenaParams,
     given: &Value,
-) -> Option<String> {
+) -> Vec<Problem> {
     let is_given = |name: &str| given.member(name).is_some();
     let declared = ArenaParams::default();
     let searches: Vec<&SearchParams> = nets
@@ -398,29 +398,28 @@ pub fn unused_by(
         .collect();
     let all_are_nets = nets.len() == players;
     let all_have_own = nets.iter().all(|own| own.search.is_some() || own.alphabeta.is_some());
+    let mut unused = Vec::new();
+    let mut add = |path: &str, message: String| unused.push(Problem { path: path.to_owned(), message });
     if is_given("search") && all_are_nets && all_have_own {
-        return Some(
-            "search: every player has a search of its own, so this one has no effect; leave it out"
-                .to_owned(),
-        );
+        let own = "every player has a search of its own, so this one has no effect; leave it out";
+        add("search", own.to_owned());
     }
     if is_given("cache") && params.cache != declared.cache && all_are_nets && searches.is_empty() {
-        return Some(
-            "cache: every player searches by alpha-beta, which has no cache; leave it out".to_owned(),
-        );
+        add("cache", "every player searches by alpha-beta, which has no cache; leave it out".to_owned());
     }
     let draws_moves = searches.iter().any(|search| search.root.rule.draws_moves());
     let of_puct = [
         ("temperature", params.temperature != declared.temperature),
         ("choice", params.choice != declared.choice),
     ];
-    let (name, _) =
-        of_puct.into_iter().find(|(_, is_set)| *is_set && !searches.is_empty() && !draws_moves)?;
-    let rule = searches[0].root.rule.name();
-    Some(format!(
-        "{name}: has no effect with {rule} roots; leave it out, or set root.rule of a player's search to \"{}\"",
-        RootRule::Puct.name()
-    ))
+    if let Some(search) = searches.first().filter(|_| !draws_moves) {
+        let (found, puct) = (search.root.rule.name(), RootRule::Puct.name());
+        let reason = format!(
+            "has no effect with {found} roots; leave it out, or set root.rule of a player's search to \"{puct}\""
+        );
+        of_puct.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| add(name, reason.clone()));
+    }
+    unused
 }
 
 /// The match's test in words, if it has one.

@@ -62,7 +62,7 @@ params! {
         player: PlayerParams = PlayerParams::default();
     }
     check |params| {
-        let mut problems = Vec::new();
+        let mut problems = params.search.without_effect();
         let own = params.player.search.as_ref();
         let searches = [("search.reuse_tree", Some(&params.search)), ("player.search.reuse_tree", own)];
         for (name, _) in searches.into_iter().filter(|(_, search)| search.is_some_and(|search| search.reuse_tree)) {
