@@ -152,6 +152,11 @@ impl Session {
         if let Some(moves) = go.mate.filter(|moves| *moves < 1) {
             self.output.info(&format!("error: go mate {moves}: expected at least 1 move; it limits nothing"));
         }
+        for (limit, number) in [("depth", go.depth), ("nodes", go.nodes), ("movetime", go.movetime)] {
+            if let Some(number) = number.filter(|number| *number < 1) {
+                self.output.info(&format!("error: go {limit} {number}: expected at least 1, which is taken"));
+            }
+        }
         let signal = Arc::new(Signal::new(go.ponder));
         let order = Order {
             game: self.game.clone(),

@@ -49,12 +49,15 @@ fn castling_en_passant_and_promotions_use_uci_notation() {
 }
 
 #[test]
-fn a_limit_that_limits_nothing_is_named() {
+fn a_limit_that_is_none_is_named() {
     let mut engine = Engine::ready(&[]);
     for (go, problem) in [
         ("go nodes abc depth 2", "error: go nodes: expected a whole number after it"),
         ("go mate 0 nodes 20", "error: go mate 0: expected at least 1 move"),
         ("go mate -3 nodes 20", "error: go mate -3: expected at least 1 move"),
+        ("go nodes 0", "error: go nodes 0: expected at least 1, which is taken"),
+        ("go depth -5", "error: go depth -5: expected at least 1, which is taken"),
+        ("go movetime 0", "error: go movetime 0: expected at least 1, which is taken"),
     ] {
         let lines = engine.search("startpos", go);
         assert!(lines[0].contains(problem), "{lines:?}");
