@@ -6,7 +6,7 @@ use serde_json::json;
 use super::document;
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
-use super::history::{History, JournalEvent};
+use super::history::{History, JournalEvent, Promotions};
 use super::journal::Journal;
 
 /// One promoted net.
@@ -34,13 +34,15 @@ struct Stored {
 pub struct Generations {
     folder: Folder,
     stored: Vec<Generation>,
+    /// How many of them were promoted since the file was read.
+    reached: usize,
 }
 
 impl Generations {
     /// Reads the file of a run, if it has one.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let stored: Option<Stored> = document::read_sealed(&folder.generations(), Remedy::Rewrite)?;
-        Ok(Self { folder: folder.clone(), stored: stored.unwrap_or_default().generations })
+        Ok(Self { folder: folder.clone(), stored: stored.unwrap_or_default().generations, reached: 0 })
     }
 
     /// The generations in the content of a file, to show them; none if it is damaged.
@@ -60,21 +62,21 @@ impl Generations {
 
     /// Checks that the file lists the last generation that the journal has recorded.
     pub fn check(&self, history: &History) -> Result<(), RunError> {
-        let missing = self.missing(history.last_promoted().as_ref());
+        let missing = self.missing(&history.promotions());
         missing.map_or(Ok(()), |cause| Err(Remedy::Rewrite.damaged(&self.folder.generations(), cause)))
     }
 
     /// What is wrong with the file of a run that is opened, in a sentence. A script that is opened again promotes its nets again.
     pub fn fault(&self, journal: &Journal) -> Option<String> {
-        let missing = self.missing(journal.last_promoted().as_ref())?;
+        let missing = self.missing(&journal.promotions())?;
         Some(format!("{}: {missing}", self.folder.generations().display()))
     }
 
-    /// What is wrong with the file, given the last generation that the journal has recorded, and the digest of its net.
-    fn missing(&self, last: Option<&(u32, String)>) -> Option<String> {
-        let (generation, net) = last?;
-        let stored = self.stored.get(*generation as usize);
-        if stored.is_some_and(|stored| stored.blake3 == *net) {
+    /// What is wrong with the file, given what the journal has recorded.
+    fn missing(&self, recorded: &Promotions) -> Option<String> {
+        let (generation, net) = recorded.last()?;
+        let stored = self.stored.get(generation as usize);
+        if stored.is_some_and(|stored| stored.blake3 == net) {
             return None;
         }
         let found = match (stored, self.stored.len()) {
@@ -95,13 +97,25 @@ impl Generations {
     /// dropped.
     pub fn promote(&mut self, entry: Generation, journal: &Journal) -> Result<(), RunError> {
         let details = [("generation", json!(entry.generation)), ("blake3", json!(entry.blake3))];
+        self.reached = entry.generation as usize + 1;
         let is_changed = self.store(entry)?;
         // The file is written first: a journal that is behind it is no fault.
-        let recorded = journal.last_promoted();
-        if is_changed || recorded.is_none() || self.missing(recorded.as_ref()).is_some() {
+        let recorded = journal.promotions();
+        if is_changed || recorded.last().is_none() || self.missing(&recorded).is_some() {
             journal.note(JournalEvent::Promoted.name(), details)?;
         }
         Ok(())
+    }
+
+    /// Drops the generations that were not promoted again since the file was read, because the script has gone another way.
+    pub fn withdraw_unreached(&mut self, journal: &Journal) -> Result<(), RunError> {
+        if self.stored.len() <= self.reached {
+            return Ok(());
+        }
+        // The journal is written first, as it may be behind the file.
+        journal.note(JournalEvent::Withdrawn.name(), [("generation", json!(self.reached))])?;
+        self.stored.truncate(self.reached);
+        self.write()
     }
 
     /// Lists a net; returns whether it was another one before.
@@ -118,8 +132,12 @@ impl Generations {
                 self.stored.push(entry);
             }
         }
-        let stored = Stored { generations: self.stored.clone() };
-        document::write_sealed(&self.folder.generations(), &stored)?;
+        self.write()?;
         Ok(is_changed)
+    }
+
+    fn write(&self) -> Result<(), RunError> {
+        let stored = Stored { generations: self.stored.clone() };
+        document::write_sealed(&self.folder.generations(), &stored)
     }
 }

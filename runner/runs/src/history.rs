@@ -35,12 +35,14 @@ param_enum! {
         EndedEarly = "ended early",
         /// A finished step was taken over from another run; with the digest of its manifest.
         TakenOver = "taken over",
-        /// Another step took a step's slot.
+        /// Another step took a step's slot, or the script went another way.
         Superseded = "superseded",
         /// A finished step lost a file or its manifest, and is done again.
         Again = "again",
         /// A net became a generation; those after it are no longer listed.
         Promoted = "promoted",
+        /// The generations from a number on are no longer listed, because the script went another way than when it promoted them.
+        Withdrawn = "withdrawn",
         /// A remark of the script.
         Note = "note",
     }
@@ -78,12 +80,6 @@ impl JournalEntry {
     /// Seconds that the script had waited for its step by then; the same unless the step is done beside others.
     pub(super) fn waited(&self) -> f64 {
         self.0["waited"].as_f64().unwrap_or_else(|| self.secs())
-    }
-
-    /// The generation that it records, with the digest of its net.
-    pub(super) fn promoted(&self) -> Option<(u32, String)> {
-        let is_promotion = self.event() == Some(JournalEvent::Promoted);
-        is_promotion.then(|| Some((self.member("generation")?, self.member("blake3")?)))?
     }
 
     /// A text member.
@@ -164,9 +160,11 @@ impl History {
         self.0.iter().find_map(|entry| entry.text("record"))
     }
 
-    /// The last generation of which the journal has an entry, with the digest of its net. Those before it are older.
-    pub(super) fn last_promoted(&self) -> Option<(u32, String)> {
-        self.0.iter().rev().find_map(JournalEntry::promoted)
+    /// The generations of which the journal has entries.
+    pub(super) fn promotions(&self) -> Promotions {
+        let mut promotions = Promotions::default();
+        self.0.iter().for_each(|entry| promotions.apply(entry));
+        promotions
     }
 
     /// All entries.
@@ -179,6 +177,27 @@ impl History {
 pub(super) fn entries_lost(folder: &Folder, manifests: &[String]) -> Option<RunError> {
     let cause = || format!("it has no entry of the finished steps {}", manifests.join(", "));
     (manifests.len() > 1).then(|| Remedy::Journal.damaged(&folder.journal(), cause()))
+}
+
+/// The generations that a journal records as promoted and not as withdrawn since, with the digests of their nets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Promotions(BTreeMap<u32, String>);
+
+impl Promotions {
+    pub(super) fn apply(&mut self, entry: &JournalEntry) {
+        let event = entry.event();
+        let is_last = matches!(event, Some(JournalEvent::Promoted | JournalEvent::Withdrawn));
+        let Some(generation) = entry.member("generation").filter(|_| is_last) else { return };
+        self.0.split_off(&generation);
+        if let (Some(JournalEvent::Promoted), Some(net)) = (event, entry.member("blake3")) {
+            self.0.insert(generation, net);
+        }
+    }
+
+    /// The last one. Those before it are older.
+    pub(super) fn last(&self) -> Option<(u32, &str)> {
+        self.0.last_key_value().map(|(generation, net)| (*generation, net.as_str()))
+    }
 }
 
 /// What a journal records about the manifests of finished steps.

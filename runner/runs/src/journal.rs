@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::chain::Appender;
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
-use super::history::{History, JournalEntry, JournalEvent};
+use super::history::{History, JournalEntry, JournalEvent, Promotions};
 use super::ledger::{Cost, Ledger};
 use dc0_process::clock;
 
@@ -19,13 +19,12 @@ pub struct Journal {
     writing: Mutex<Writing>,
 }
 
-/// The open file, and the costs recorded in its lines.
+/// The open file, and what is recorded in its lines.
 #[derive(Debug)]
 struct Writing {
     file: Appender,
     ledger: Ledger,
-    /// The last recorded promotion: a generation and the digest of its net.
-    promoted: Option<(u32, String)>,
+    promotions: Promotions,
 }
 
 impl Journal {
@@ -34,8 +33,8 @@ impl Journal {
         let (file, lines) = Appender::open(&folder.journal(), Remedy::Journal)?;
         let history = History::of(lines);
         let ledger = Ledger::from_history(&history);
-        let promoted = history.last_promoted();
-        Ok((Self { writing: Mutex::new(Writing { file, ledger, promoted }) }, history))
+        let promotions = history.promotions();
+        Ok((Self { writing: Mutex::new(Writing { file, ledger, promotions }) }, history))
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
@@ -47,9 +46,9 @@ impl Journal {
         self.writing().ledger.cost(step).cloned()
     }
 
-    /// The last recorded promotion: a generation and the digest of its net.
-    pub(super) fn last_promoted(&self) -> Option<(u32, String)> {
-        self.writing().promoted.clone()
+    /// The recorded generations.
+    pub(super) fn promotions(&self) -> Promotions {
+        self.writing().promotions.clone()
     }
 
     /// The recorded costs of all steps.
@@ -73,7 +72,7 @@ impl Journal {
         let mut writing = self.writing();
         writing.file.append(entry.json(), must_last)?;
         writing.ledger.apply(&entry);
-        writing.promoted = entry.promoted().or(writing.promoted.take());
+        writing.promotions.apply(&entry);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use dc0_core::store::verify_wide;
 use super::error::RunError;
 use super::folder::Folder;
 use super::fork::ForkRecord;
+use super::generations::{Generation, Generations};
 use super::history::{History, JournalEvent};
 use super::identity::{Identity, Occurrences, StepCall};
 use super::journal::Journal;
@@ -43,6 +44,11 @@ pub struct Run {
     steps: u32,
     /// The steps called since the run was opened.
     called: BTreeSet<Identity>,
+    /// The short identities of finished steps that were superseded because the script had gone another way.
+    left: BTreeSet<String>,
+    /// The short identities of finished steps whose manifests are gone.
+    lost: BTreeSet<String>,
+    generations: Generations,
     sources: Arc<ReuseSources>,
     /// What differs from the last opening.
     changes: Vec<String>,
@@ -139,10 +145,17 @@ impl Run {
                 folder.journal().display()
             );
         }
+        let generations = Generations::open(&folder)?;
+        if let Some(cause) = generations.fault(&journal) {
+            log::warn!("{cause}; it is written again as the script promotes its nets");
+        }
         let run = Self {
             folder,
             record,
             journal,
+            left: BTreeSet::new(),
+            lost: store.lost()?.into_iter().collect(),
+            generations,
             store,
             occurrences: Occurrences::default(),
             steps: 0,
@@ -189,14 +202,14 @@ impl Run {
             ];
             self.note(JournalEvent::Recorded, details)?;
         }
-        let again = |step: String| {
+        let again = |step: &String| {
             log::warn!(
                 "the manifest of the step {step} is gone from {}; if the script calls the step, it is done again",
                 self.folder.steps().display()
             );
             self.note(JournalEvent::Again, [("step", json!(step)), ("missing", json!("its manifest"))])
         };
-        self.store.lost()?.into_iter().try_for_each(again)
+        self.lost.iter().try_for_each(again)
     }
 
     /// Stores the script if it differs from the run's first, and its modules, and records the opening in the journal.
@@ -324,23 +337,37 @@ impl Run {
     }
 
     /// Ends a script that has come to its end: finished steps that it did not call since the run was opened move to the superseded
-    /// ones, lest they count in tables and reports of the run as it is now. Returns their number. Without any call nothing moves.
+    /// ones, lest they count in tables and reports of the run as it is now. Returns their number, with those that moved before, when the
+    /// script did something new. Without any call nothing moves.
     pub fn complete(&mut self) -> Result<usize, RunError> {
         if self.called.is_empty() {
             return Ok(0);
         }
         self.check_folder()?;
-        let moved = self.store.supersede_others(&self.called)?;
-        for step in &moved {
-            self.note(
-                JournalEvent::Superseded,
-                [("step", json!(step)), ("by", json!("the end of the script"))],
-            )?;
-        }
-        if !moved.is_empty() {
+        if self.leave_others("the end of the script")? {
             self.write_costs()?;
         }
-        Ok(moved.len())
+        let called: BTreeSet<&str> = self.called.iter().map(Identity::short).collect();
+        Ok(self.left.iter().filter(|step| !called.contains(step.as_str())).count())
+    }
+
+    /// Moves the finished steps that were not called since the run was opened to the superseded ones, and withdraws the generations that
+    /// were not promoted since; returns whether there were such steps.
+    fn leave_others(&mut self, by: &str) -> Result<bool, RunError> {
+        // First those that refer to the others.
+        self.generations.withdraw_unreached(&self.journal)?;
+        let moved = self.store.supersede_others(&self.called)?;
+        for step in &moved {
+            self.note(JournalEvent::Superseded, [("step", json!(step)), ("by", json!(by))])?;
+        }
+        let is_any = !moved.is_empty();
+        self.left.extend(moved);
+        Ok(is_any)
+    }
+
+    /// Promotes a net to a generation.
+    pub fn promote(&mut self, entry: Generation) -> Result<(), RunError> {
+        self.generations.promote(entry, &self.journal)
     }
 
     /// Begins a step whose work is done beside other steps, until [`end`](Self::end). Meanwhile no other step may use the slot.
@@ -405,6 +432,10 @@ impl Run {
         let _turn = sources.turn(identity);
         if let Some((from, manifest)) = sources.find(identity, &self.folder)? {
             return Ok(self.take_over(&from, manifest, slot, order)?);
+        }
+        // A script that is as it was has called all finished steps before it does another one, unless that one is done again.
+        if missing.is_none() && !self.lost.contains(identity.short()) {
+            self.leave_others(identity.short())?;
         }
         let attempted = self.attempt(call, identity, slot, body)?;
         Ok(Finished { again: missing, ..self.keep(call, identity, order, attempted)? })

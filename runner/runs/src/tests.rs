@@ -15,8 +15,9 @@ use dc0_core::store::FileEntry;
 use super::integrity::Integrity;
 use super::salvage::Salvage;
 use super::{
-    Environment, FORMAT_VERSION, Finished, Folder, History, Input, JournalEvent, Opening, Product, Record,
-    Remedy, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot, StepCall, StepWorkspace,
+    Environment, FORMAT_VERSION, Finished, Folder, Generation, History, Input, JournalEvent, Opening,
+    Product, Record, Remedy, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot, StepCall,
+    StepWorkspace,
 };
 
 fn record(script: &str) -> Record {
@@ -235,6 +236,69 @@ fn steps_that_a_script_did_not_call_leave_the_run_at_its_end_and_return() {
     assert_eq!(in_run(), short);
     assert_eq!((script(0..3), played.get()), ((3, 0), 9));
     assert_eq!(in_run(), whole);
+}
+
+#[test]
+fn what_a_changed_script_has_not_come_to_leaves_the_run_once_it_does_something_new() {
+    let parent = tempfile::tempdir().expect("folder");
+    let trained = |run: &mut Run, size: i64, number: u32| {
+        let step = train(run, size, network(number));
+        let FileEntry { path: network, blake3, .. } = step.manifest.files[0].clone();
+        let steps = Some(run.steps());
+        run.promote(Generation { generation: number, network, blake3, steps }).expect("promotes");
+        step.before
+    };
+    let listed = || -> Vec<u32> {
+        let all = view(parent.path()).generations().expect("those of the journal");
+        all.iter().map(|one| one.generation).collect()
+    };
+    let in_run = || -> Vec<_> {
+        let mut all = content(parent.path());
+        all.retain(|(name, _)| !name.starts_with("superseded/") && !name.starts_with("steps/work/"));
+        all
+    };
+    let script = |sizes: &[i64]| -> Vec<bool> {
+        let mut run = open(parent.path());
+        sizes.iter().zip(0..).map(|(size, number)| trained(&mut run, *size, number)).collect()
+    };
+    assert_eq!(script(&[1, 2, 3, 4]), [false; 4]);
+    let whole = in_run();
+    assert_eq!(listed(), [0, 1, 2, 3]);
+    // As long as it does nothing new, nothing leaves.
+    assert_eq!(script(&[1, 2]), [true; 2]);
+    assert_eq!((in_run(), listed()), (whole.clone(), vec![0, 1, 2, 3]));
+    assert_eq!(script(&[1, 20]), [true, false]);
+    assert_eq!((view(parent.path()).steps().expect("two").len(), listed()), (2, vec![0, 1]));
+    assert_eq!(script(&[]), [] as [bool; 0]);
+    let mut cut = open(parent.path());
+    let failed =
+        cut.step(&call("train", 30), network(0), |_| Err(RunError::Name { name: "ended".to_owned() }));
+    assert!(failed.is_err() && view(parent.path()).steps().expect("none").is_empty());
+    assert_eq!(listed(), [] as [u32; 0]);
+    drop(cut);
+    assert_eq!(script(&[1, 2, 3, 4]), [true; 4], "all return");
+    assert_eq!((in_run(), listed()), (whole, vec![0, 1, 2, 3]));
+}
+
+#[test]
+fn a_finished_step_that_is_done_again_keeps_those_after_it_in_the_run() {
+    let parent = tempfile::tempdir().expect("folder");
+    let mut run = open(parent.path());
+    let steps: Vec<Finished> =
+        [1, 2, 3].into_iter().zip(0..).map(|(size, number)| train(&mut run, size, network(number))).collect();
+    drop(run);
+    let folder = parent.path().join("tiny");
+    let names_of = |step: &Finished| (folder.join(&step.manifest.files[0].path), step.manifest.identity());
+    let (file, identity) = names_of(&steps[0]);
+    let manifest =
+        names(parent.path()).into_iter().find(|name| name.contains(identity.short())).expect("its manifest");
+    for gone in [file, folder.join(manifest)] {
+        fs::remove_file(gone).expect("removes");
+        let mut run = open(parent.path());
+        assert!(!train(&mut run, 1, network(0)).before);
+        assert_eq!(view(parent.path()).steps().expect("all").len(), 3);
+        assert!(train(&mut run, 2, network(1)).before && train(&mut run, 3, network(2)).before);
+    }
 }
 
 #[test]
@@ -596,12 +660,12 @@ fn a_manifest_without_an_entry_is_recorded_and_deleted_superseded_steps_are_not_
     drop(open(parent.path()));
     assert_eq!(events(parent.path()).last(), Some(&JournalEvent::Recorded));
     train(&mut open(parent.path()), 3, network(0));
-    assert_eq!(view(parent.path()).steps().expect("one is superseded").len(), 2);
+    assert_eq!(view(parent.path()).steps().expect("two are superseded").len(), 1);
     fs::remove_dir_all(view(parent.path()).folder().superseded()).expect("removes");
-    assert_eq!(view(parent.path()).steps().expect("whole").len(), 2);
+    assert_eq!(view(parent.path()).steps().expect("whole").len(), 1);
     // A step that has moved to another slot is still the step that was recorded.
-    train(&mut open(parent.path()), 2, network(5));
-    assert_eq!(view(parent.path()).steps().expect("whole").len(), 2);
+    assert!(train(&mut open(parent.path()), 3, network(5)).before);
+    assert_eq!(view(parent.path()).steps().expect("whole").len(), 1);
 }
 
 #[test]

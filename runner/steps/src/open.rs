@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dc0_runs::sweep::devices::DeviceLease;
-use dc0_runs::{Finished, ForkSource, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
+use dc0_runs::{Finished, ForkSource, Manifest, Numbers, Run, RunError, Series, Slot};
 
 use crate::beside::{Beside, do_work};
 use crate::context::StepContext;
@@ -21,7 +21,6 @@ pub(super) struct Open {
     /// Its folder, as scripts know it.
     pub(super) name: Arc<str>,
     pub(super) context: StepContext,
-    pub(super) generations: Generations,
     /// The prefix of each printed line.
     pub(super) label: Label,
     /// Seconds of all steps so far.
@@ -153,10 +152,8 @@ impl Open {
             PastEvent::Step(_) => None,
         });
         for (network, promoted) in nets.zip(&promotions) {
-            self.generations.promote(
-                network.generation(promoted.generation, promoted.steps.unwrap_or_default()),
-                self.run.journal(),
-            )?;
+            let steps = promoted.steps.unwrap_or_default();
+            self.run.promote(network.generation(promoted.generation, steps))?;
         }
         Ok(past)
     }

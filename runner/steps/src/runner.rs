@@ -23,8 +23,8 @@ use dc0_runs::sweep::alone::SweepPart;
 use dc0_runs::sweep::devices::{DeviceLease, Devices};
 use dc0_runs::sweep::space::Point;
 use dc0_runs::{
-    Environment, FORMAT_VERSION, Folder, Generations, Numbers, Opening, Prefix, Record, ReuseSources, Run,
-    RunError, ScriptRecord,
+    Environment, FORMAT_VERSION, Folder, Numbers, Opening, Prefix, Record, ReuseSources, Run, RunError,
+    ScriptRecord,
 };
 
 /// Options of the command line; `None` means the default, or the value of an existing run.
@@ -336,10 +336,6 @@ impl Runner {
             is_beside: false,
             closing: Mutex::default(),
         };
-        let generations = Generations::open(run.folder())?;
-        if let Some(cause) = generations.fault(run.journal()) {
-            log::warn!("{cause}; it is written again as the script promotes its nets");
-        }
         let label = match &self.trial {
             Some(trial) => Label::Trial(trial.label.clone()),
             None => Label::Run { name: run.record().name.clone(), opened: Arc::clone(&self.opened) },
@@ -351,7 +347,6 @@ impl Runner {
             run,
             name,
             context,
-            generations,
             label,
             seconds,
             steps: Vec::new(),

@@ -87,7 +87,7 @@ impl Host for Runner {
             if let StepResult::Network(first) = &result
                 && first.0.number == 0
             {
-                open.generations.promote(first.generation(0, open.run.steps()), open.run.journal())?;
+                open.run.promote(first.generation(0, open.run.steps()))?;
             }
             Ok(result)
         })
@@ -116,8 +116,7 @@ impl Host for Runner {
 
     fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
         self.with_open(|open| {
-            let entry = promoted.generation(generation, open.run.steps());
-            open.generations.promote(entry, open.run.journal())?;
+            open.run.promote(promoted.generation(generation, open.run.steps()))?;
             open.print(&lines::promoted(promoted, generation));
             Ok(())
         })

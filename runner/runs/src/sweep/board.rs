@@ -397,7 +397,7 @@ mod tests {
         let trials: Vec<Event> = (0..).zip([[0.5, 0.6], [0.8, 0.9], [0.7, 0.8]]).flat_map(ended).collect();
         let mut board = Board::new(&params(r#", "replicates": 2"#), &Trials::from_events(&trials));
         // The deviation of a replicate is √0.005 with 3 degrees of freedom, and so is that of a difference of two means of two.
-        let half = 3.182 * 0.005_f64.sqrt();
+        let half = 3.182_446_305_284 * 0.005_f64.sqrt();
         for (row, value) in board.rows[1..].iter().zip([-0.1, -0.3]) {
             let found = row.difference.expect("complete");
             assert!((found.value - value).abs() < 1e-12 && (found.high - value - half).abs() < 1e-12);

@@ -103,9 +103,7 @@ fn a_step_that_the_other_run_lost_before_it_was_taken_over_is_an_error() {
     drop(changed);
     let error = forked.begin(ForkSource::In(parent.path())).expect_err("is gone");
     assert!(matches!(error, RunError::ForkGone { .. }), "{error}");
-    let mut back = open(parent.path());
-    train(&mut back, 1, network(0));
-    drop((back, forked));
+    drop((source(parent.path()), forked));
     let mut forked = open_fork(parent.path(), 0, None).expect("opens");
     assert_eq!(forked.begin(ForkSource::In(parent.path())).expect("resumes").len(), 3);
 }

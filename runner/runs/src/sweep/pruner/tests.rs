@@ -9,7 +9,7 @@ fn read(json: &str) -> Result<PrunerParams, String> {
     let value: Value = serde_json::from_str(json).expect("test JSON");
     let mut problems = Problems::default();
     let read = PrunerParams::read(&value, "pruner", None, &mut problems);
-    read.ok_or_else(|| problems.into_errors("sweep").to_string())
+    read.filter(|_| problems.is_empty()).ok_or_else(|| problems.into_errors("sweep").to_string())
 }
 
 fn of_kind(kind: PrunerKind) -> PrunerParams {

@@ -48,7 +48,7 @@ fn search(
 fn read(json: &str) -> Result<SamplerParams, String> {
     let mut problems = Problems::default();
     let read = SamplerParams::read(&value(json), "sampler", None, &mut problems);
-    read.ok_or_else(|| problems.into_errors("sweep").to_string())
+    read.filter(|_| problems.is_empty()).ok_or_else(|| problems.into_errors("sweep").to_string())
 }
 
 #[test]
