@@ -10,6 +10,9 @@ use super::position::pack;
 use super::text_file::{TextFileError, TextProblem, decoded, quoted};
 use super::{Game, GameResult, Position};
 
+/// Plies without a capture or a pawn's move at which a game is drawn without a claim (FIDE Laws of Chess, 9.6.2).
+const MAX_CLOCK: u32 = 150;
+
 /// The most bytes of a tag.
 const MAX_TAG: usize = 4096;
 
@@ -186,16 +189,53 @@ impl<'a> PgnReader<'a> {
                 continue;
             }
             let current = progress.get_or_insert_with(|| Progress::new(token.line));
-            if matches!(token.kind, Kind::Tag(_)) && current.has_moves {
+            if matches!(token.kind, Kind::Tag(_) | Kind::OpenTag) && current.has_moves {
                 self.ahead = Some(token);
                 break;
             }
             current.take(token, self.plies, wanted);
-            if current.record.end.is_some() {
+            if let Some(end) = current.record.end {
+                self.pass_end(&mut current.record, end);
                 break;
             }
         }
         progress.map(Progress::finish)
+    }
+
+    /// Skips what follows a game's result and belongs to it: comments, glyphs, variations, and the result once more. Another result there,
+    /// or moves that go on, are a fault of the game, and are skipped up to the next one: read as a game, they would begin elsewhere.
+    fn pass_end(&mut self, record: &mut PgnRecord, end: PgnEnd) {
+        let (mut depth, mut goes_on) = (0_usize, false);
+        for token in self.tokens.by_ref() {
+            match token.kind {
+                Kind::Comment(_) => {}
+                Kind::Open => depth += 1,
+                Kind::Close => depth = depth.saturating_sub(1),
+                Kind::Word(_) if depth > 0 => {}
+                Kind::Word(word) => {
+                    let text = text_of(word);
+                    let (result, number) = (PgnEnd::from_symbol(&text), move_number(word));
+                    let is_of_next = result.is_none() && (number == Some(1) || number.is_none() && !goes_on);
+                    if word[0] == b'$' || result == Some(end) {
+                        continue;
+                    }
+                    if is_of_next {
+                        self.ahead = Some(token);
+                        return;
+                    }
+                    goes_on = true;
+                    let message = format!(
+                        "{} follows its result; expected the next game, with tags or from move 1",
+                        quoted(&text)
+                    );
+                    record.fail(PgnFaultKind::Syntax, token.line, message);
+                }
+                Kind::Tag(_) | Kind::OpenTag | Kind::OpenComment => {
+                    self.ahead = Some(token);
+                    return;
+                }
+            }
+        }
     }
 }
 
@@ -259,6 +299,14 @@ impl Progress {
         let value = unquoted(value.trim());
         match name {
             "FEN" => match Position::from_fen(&value) {
+                Ok(position) if position.halfmove_clock() > MAX_CLOCK => {
+                    let message = format!(
+                        "FEN {}: {} plies since a capture or a pawn's move; expected at most {MAX_CLOCK}, at which a game is drawn",
+                        quoted(&value),
+                        position.halfmove_clock()
+                    );
+                    self.record.fail(PgnFaultKind::Fen, line, message);
+                }
                 Ok(position) => self.record.game = Game::from_position(position),
                 Err(error) => self.record.fail(PgnFaultKind::Fen, line, error.to_string()),
             },
@@ -357,6 +405,13 @@ fn without_number(word: &[u8]) -> &[u8] {
     &rest[rest.iter().take_while(|byte| **byte == b'.').count()..]
 }
 
+/// The number that a word consists of or begins with: 12 of `12.`, `12...` and `12.Nf3`.
+fn move_number(word: &[u8]) -> Option<u32> {
+    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_number = word.get(digits).is_none_or(|next| *next == b'.');
+    std::str::from_utf8(&word[..digits]).ok().filter(|_| is_number)?.parse().ok()
+}
+
 /// Whether a text says that a player passes.
 fn is_null(text: &str) -> bool {
     ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['+', '#', '!', '?']))
@@ -418,6 +473,21 @@ mod tests {
         let text = "[White \"a\"]\n\n1. e4 *\n\n[White \"b\"]\n\n1. d4\n[White \"c\"]\n1. c4 c5 0-1 1. b3 e5 1-0\r\n[White \"d\"]\r\n*";
         assert_eq!(read(text, None), ["e2e4", "d2d4", "c2c4 c7c5", "b2b3 e7e5", ""]);
         assert_eq!(read("\u{feff}e4 e5", None), ["e2e4 e7e5"]);
+        let after = "1. e4 1-0 (1. d4 (1. c4) d5 0-1) {end} $1 1-0\n[White \"b\"]\n1. d4 * d4 d5 * 1. c4 *";
+        assert_eq!(read(after, None), ["e2e4", "d2d4", "d2d4 d7d5", "c2c4"]);
+    }
+
+    #[test]
+    fn moves_after_a_result_are_a_fault_of_their_game_and_no_other_game() {
+        let error = |text: &str| read_pgn("x.pgn", text.as_bytes(), None).expect_err("a fault").to_string();
+        let more = "1. e4 e5 1-0 2. Nf3\nNc6 1-0\n[White \"c\"]\n1. d4 d5 *\n1. c4 * 0-1 1. b3 *";
+        let found = error(more);
+        assert_eq!(found.matches("game ").count(), 2, "{found}");
+        let ending = "follows its result; expected the next game, with tags or from move 1";
+        assert!(found.contains(&format!("line 1: game 1: \"2.\" {ending}")), "{found}");
+        assert!(found.contains(&format!("line 5: game 3: \"0-1\" {ending}")), "{found}");
+        let late = error("[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 151 1\"]\n\n*");
+        assert!(late.contains("151 plies since a capture or a pawn's move; expected at most 150"), "{late}");
     }
 
     #[test]

@@ -167,9 +167,12 @@ impl Content {
 
     /// Reads up to `count` more bytes to the end of a buffer; fewer only at the end of the content.
     pub(super) fn read_to(&mut self, buffer: &mut Vec<u8>, count: u64) -> Result<u64, SourceError> {
-        let read = self.reader.by_ref().take(count).read_to_end(buffer);
-        let read = read.map_err(|cause| self.damaged(cause))? as u64;
+        let before = buffer.len();
+        let result = self.reader.by_ref().take(count).read_to_end(buffer);
+        // Also what was read before a fault.
+        let read = (buffer.len() - before) as u64;
         self.offset += read;
+        result.map_err(|cause| self.damaged(cause))?;
         Ok(read)
     }
 

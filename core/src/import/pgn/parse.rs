@@ -47,7 +47,8 @@ fn taken(record: &PgnRecord, params: &PgnParams) -> Result<GameResult, NotTaken>
         return Err(rejected(Reject::NoResult, detail));
     };
     let tag = record.tags.get("Result");
-    if !tag.is_empty() && PgnEnd::from_symbol(tag) != record.end {
+    let says = PgnEnd::from_symbol(tag);
+    if !tag.is_empty() && says != Some(PgnEnd::Unknown) && says != record.end {
         let detail = format!("its tag Result says {tag}, and {} follows its moves", result.symbol());
         return Err(rejected(Reject::OtherResult, detail));
     }
