@@ -11,7 +11,7 @@ params! {
         moves: u32 = 4, in 1..=1000;
         /// See `moves`.
         score: f64 = 800.0, in 1.0..=40_000.0;
-        /// Whether the opponent's scores must agree, by `score` or more after each of these moves.
+        /// Whether the opponent's scores must agree, by `score` or more at the move before each of these.
         agreed: bool = true;
     }
 }

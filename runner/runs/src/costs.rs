@@ -149,9 +149,12 @@ impl Row<'_> {
         self.cost.figures.map_or(Value::None, cell)
     }
 
-    /// A figure that only steps have in which nets play.
+    /// A figure of nets, which only steps have in which they play. Those of workers are not known, and a part would be taken for the
+    /// whole.
     fn playing(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
-        self.cost.figures.filter(|figures| figures.batches > 0).map_or(Value::None, cell)
+        let all_are_here = self.workers.is_empty();
+        let figures = self.cost.figures.filter(|figures| figures.batches > 0 && all_are_here);
+        figures.map_or(Value::None, cell)
     }
 
     /// A figure that only steps have of which workers on other machines did a part.
@@ -167,7 +170,10 @@ impl Row<'_> {
 /// All evaluations requested, including those repeated after a kill; for an unmeasured step, those of its result.
 fn evaluations(row: &Row<'_>) -> Value {
     match row.cost.figures {
-        Some(_) => row.playing(|figures| count(figures.evaluations.max(figures.rows))),
+        Some(figures) => {
+            let all = figures.evaluations.max(figures.rows);
+            known(all > 0, || count(all))
+        }
         None => row.result("evaluations"),
     }
 }
@@ -300,10 +306,19 @@ mod tests {
         let share = |shards, secs| WorkerShare { platform: "x".to_owned(), shards, secs };
         let workers = [("one".to_owned(), share(2, 3.0)), ("two".to_owned(), share(1, 0.5))].into();
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6)]);
-        let row = Row { order: 7, manifest: &played, record: &record(), cost: Cost::default(), workers };
+        // Of 100 evaluations this process has made 20 itself.
+        let figures =
+            Some(Figures { evaluations: 100, rows: 20, batches: 10, flops: 5e9, ..Figures::default() });
+        let cost = Cost { attempts: 1, secs: 4.0, figures, ..Cost::default() };
+        let row = Row { order: 7, manifest: &played, record: &record(), cost, workers };
         let cell = |name| COLUMNS.iter().find(|(known, ..)| *known == name).expect("a column").2(&row);
         let sums = ["workers", "worker_shards", "worker_seconds"].map(cell);
         assert_eq!(sums, [Value::Int(2), Value::Int(3), Value::Float(3.5)]);
+        let all = ["evaluations", "evaluations_per_second"].map(cell);
+        assert_eq!(all, [Value::Int(100), Value::Float(25.0)]);
+        let of_nets =
+            ["lanes", "cache_hits", "mean_batch", "largest_batch", "batch_fill", "net_idle", "flops"];
+        assert!(of_nets.into_iter().all(|name| cell(name) == Value::None), "they are of this process alone");
         let Value::List(done_by) = cell("done_by") else { panic!("a list") };
         assert_eq!(done_by[1].member("worker"), Some(&Value::Text("two".to_owned())));
     }

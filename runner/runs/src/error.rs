@@ -29,7 +29,7 @@ pub enum RunError {
         pid: Option<u32>,
     },
     /// The run belongs to another script.
-    #[error("the run {} was made by {made_by}, not by {script}; give open_run another name, or --out another folder", .folder.display())]
+    #[error("the run {} was made by {made_by}, not by {script}; give open_run another name, or --out another folder, or a renamed script its name back", .folder.display())]
     OtherScript {
         /// The run.
         folder: PathBuf,

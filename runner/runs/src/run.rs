@@ -434,8 +434,9 @@ impl Run {
             return Ok(self.take_over(&from, manifest, slot, order)?);
         }
         // A script that is as it was has called all finished steps before it does another one, unless that one is done again.
-        if missing.is_none() && !self.lost.contains(identity.short()) {
-            self.leave_others(identity.short())?;
+        let is_done_again = missing.is_some() || self.lost.contains(identity.short());
+        if !is_done_again && self.leave_others(identity.short())? {
+            self.write_costs()?;
         }
         let attempted = self.attempt(call, identity, slot, body)?;
         Ok(Finished { again: missing, ..self.keep(call, identity, order, attempted)? })

@@ -110,7 +110,7 @@ params! {
         positions: Option<u32> = None, in 1..=1_000_000_000;
         /// Instead of `iterations`: as many as have at least the positions of a window that grows with the run.
         growing: Option<GrowingWindow> = None;
-        /// The last iteration that counts, by its number; () for the latest.
+        /// The last iteration that counts, by its number, which must be one of those there; () for the latest.
         last: Option<u32> = None;
         /// Only iterations that this net played count, by its number; () for those of every net, and imported ones.
         network: Option<u32> = None;

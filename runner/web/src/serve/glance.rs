@@ -88,14 +88,16 @@ fn elo(library: &Library, run: &Found) -> Option<Value> {
     rating.inspect_err(|cause| no_ratings(cause)).ok()?
 }
 
-/// The rating of the net that was promoted last, or else of the one with the largest number.
+/// The rating of the net that was promoted last, or else of the one with the largest number. A run's first net is its generation 0
+/// without a promotion.
 fn latest(database: &Database, promoted: &[Generation]) -> Result<Option<Value>, AnalysisError> {
     let rows = database.query(
         "select player, net, elo, elo_low, elo_high from ratings where net is not null and elo is not null order by net",
     )?;
     let rows = rows.rows()?;
     let players = rows.column("player")?;
-    let is_last = |player: &Param| matches!(player, Param::Text(digest) if promoted.last().is_some_and(|net| net.blake3.starts_with(digest)));
+    let promoted = promoted.last().filter(|net| net.generation > 0);
+    let is_last = |player: &Param| matches!(player, Param::Text(digest) if promoted.is_some_and(|net| net.blake3.starts_with(digest)));
     let Some(row) = players.iter().position(is_last).or_else(|| players.len().checked_sub(1)) else {
         return Ok(None);
     };
