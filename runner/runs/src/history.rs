@@ -167,6 +167,12 @@ impl History {
         promotions
     }
 
+    /// The short identities of all steps that were ever started.
+    pub(super) fn started(&self) -> impl Iterator<Item = &str> {
+        let entries = self.0.iter().filter(|entry| entry.event() == Some(JournalEvent::Started));
+        entries.filter_map(JournalEntry::step)
+    }
+
     /// All entries.
     pub fn entries(&self) -> &[JournalEntry] {
         &self.0

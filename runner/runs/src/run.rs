@@ -48,6 +48,8 @@ pub struct Run {
     left: BTreeSet<String>,
     /// The short identities of finished steps whose manifests are gone.
     lost: BTreeSet<String>,
+    /// The short identities of the steps that were started before the run was opened.
+    started: BTreeSet<String>,
     generations: Generations,
     sources: Arc<ReuseSources>,
     /// What differs from the last opening.
@@ -155,6 +157,7 @@ impl Run {
             journal,
             left: BTreeSet::new(),
             lost: store.lost()?.into_iter().collect(),
+            started: history.started().map(str::to_owned).collect(),
             generations,
             store,
             occurrences: Occurrences::default(),
@@ -209,6 +212,9 @@ impl Run {
             );
             self.note(JournalEvent::Again, [("step", json!(step)), ("missing", json!("its manifest"))])
         };
+        for step in self.store.moved() {
+            self.note(JournalEvent::Superseded, [("step", json!(step)), ("by", json!("a killed process"))])?;
+        }
         self.lost.iter().try_for_each(again)
     }
 
@@ -365,6 +371,16 @@ impl Run {
         Ok(is_any)
     }
 
+    /// Moves what a step that is not finished shows to be of the script before its change. A script that is as it was has called all
+    /// finished steps before it does another one, but for one that is done again, or that failed and is tried again.
+    fn leave_others_for(&mut self, step: &Identity) -> Result<(), RunError> {
+        let is_as_before = self.changes.is_empty() && self.started.contains(step.short());
+        if !is_as_before && !self.lost.contains(step.short()) && self.leave_others(step.short())? {
+            self.write_costs()?;
+        }
+        Ok(())
+    }
+
     /// Promotes a net to a generation.
     pub fn promote(&mut self, entry: Generation) -> Result<(), RunError> {
         self.generations.promote(entry, &self.journal)
@@ -402,6 +418,7 @@ impl Run {
         };
         let order = self.steps;
         self.steps += 1;
+        self.leave_others_for(identity)?;
         let ended = self.ended(call, identity, &workspace.meter, outcome);
         self.keep(call, identity, order, ended?)
     }
@@ -433,10 +450,8 @@ impl Run {
         if let Some((from, manifest)) = sources.find(identity, &self.folder)? {
             return Ok(self.take_over(&from, manifest, slot, order)?);
         }
-        // A script that is as it was has called all finished steps before it does another one, unless that one is done again.
-        let is_done_again = missing.is_some() || self.lost.contains(identity.short());
-        if !is_done_again && self.leave_others(identity.short())? {
-            self.write_costs()?;
+        if missing.is_none() {
+            self.leave_others_for(identity)?;
         }
         let attempted = self.attempt(call, identity, slot, body)?;
         Ok(Finished { again: missing, ..self.keep(call, identity, order, attempted)? })

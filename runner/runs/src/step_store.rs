@@ -54,6 +54,7 @@ impl StepStore {
         for identity in store.steps.keys() {
             Claim::release(folder, identity)?;
         }
+        store.finish_moves()?;
         Ok(store)
     }
 
@@ -94,6 +95,13 @@ impl StepStore {
             }
         }
         Ok(lost)
+    }
+
+    /// The short identities of steps that the journal records as finished, and that were superseded when a kill came before its entry.
+    pub fn moved(&self) -> impl Iterator<Item = &str> {
+        let is_stored = |step: &str| self.steps.keys().any(|stored| stored.short() == step);
+        let has_left = |step: &str| self.folder.superseded().join(step).join("steps").is_dir();
+        self.recorded.current().filter(move |step| !is_stored(step) && has_left(step))
     }
 
     /// The number of finished steps.
@@ -261,7 +269,12 @@ impl StepStore {
         }
         let superseded = self.folder.superseded();
         for name in files::names_if_there(&superseded)? {
-            let steps = RunView::at(&superseded.join(name)).stored_steps(&self.recorded)?;
+            let folder = Folder::at(&superseded.join(name));
+            // A step that has its file already is not the one that lost this one.
+            if folder.path(path).exists() {
+                continue;
+            }
+            let steps = RunView::new(folder).stored_steps(&self.recorded)?;
             let is_owner = |step: &FinishedStep| step.manifest.files.iter().any(|entry| entry.path == path);
             if let Some(owner) = steps.into_iter().find(is_owner) {
                 return Ok(owner.manifest.identity().short().to_owned());

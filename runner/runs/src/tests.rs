@@ -301,6 +301,54 @@ fn a_finished_step_that_is_done_again_keeps_those_after_it_in_the_run() {
     }
 }
 
+/// A step that fails.
+fn fail(run: &mut Run, call: &StepCall, slot: Slot) {
+    let failed = run.step(call, slot, |_| Err(RunError::Name { name: "ended".to_owned() }));
+    assert!(failed.is_err());
+}
+
+#[test]
+fn steps_that_are_tried_again_keep_the_others_in_the_run() {
+    let parent = tempfile::tempdir().expect("folder");
+    let count = || view(parent.path()).steps().expect("reads").len();
+    let failing = call("train", 9);
+    let script = || {
+        let mut run = open(parent.path());
+        // It fails each time, and the script goes on.
+        fail(&mut run, &failing, network(7));
+        let before = count();
+        let done: Vec<bool> = [1, 2].map(|size| train(&mut run, size, network(size as u32)).before).into();
+        (before, done)
+    };
+    assert_eq!(script(), (0, vec![false; 2]));
+    assert_eq!(script(), (2, vec![true; 2]));
+    // A step that lost a file is done again, and stopped more than once.
+    let step = view(parent.path()).steps().expect("reads").remove(0);
+    let (call, file) = (step.manifest.call().expect("of a known kind"), step.manifest.files[0].path.clone());
+    fs::remove_file(parent.path().join("tiny").join(file)).expect("removes");
+    for _ in 0..3 {
+        fail(&mut open(parent.path()), &call, network(1));
+        assert_eq!(count(), 1, "the other one");
+    }
+    assert_eq!(script(), (1, vec![false, true]));
+}
+
+#[test]
+fn files_of_a_step_without_its_manifest_replace_no_files_of_another_step() {
+    let parent = tempfile::tempdir().expect("folder");
+    let script = |size: i64| {
+        let mut run = open(parent.path());
+        train(&mut run, 1, network(0));
+        train(&mut run, size, network(1)).before
+    };
+    let weights = || fs::read_to_string(parent.path().join("tiny/networks/0001.safetensors")).expect("reads");
+    assert_eq!([2, 20, 2].map(script), [false, false, true]);
+    let manifest = names(parent.path()).into_iter().find(|name| name.starts_with("steps/0001-"));
+    fs::remove_file(parent.path().join("tiny").join(manifest.expect("of the second step"))).expect("removes");
+    assert_eq!((script(2), weights().as_str()), (false, "2"));
+    assert_eq!((script(20), weights().as_str()), (true, "20"));
+}
+
 #[test]
 fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
     let parent = tempfile::tempdir().expect("folder");
