@@ -57,8 +57,9 @@ i with White against j is 1 / (1 + 10^((Rj − Ri − A) / 400)), a draw being h
 draw rate of equal players (Davidson 1970). The ratings maximise the likelihood of the points of all games of the run at once, since \
 averages along a chain of matches inflate. Every player gets half a drawn game, spread over its opponents as its games are, and so do \
 they (the virtual draws of BayesElo, Coulom 2008), so that a match won outright gives a finite rating. Intervals are those of the \
-difference to the anchor, the run's first net that played a match, or to the mean of the rated players if no net did. They use the sandwich covariance (White 1982) with the two games \
-of an opening as one cluster, corrected for what the fit has taken up of each cluster (Mancl and DeRouen 2001), and Student's \
+difference to the anchor, the run's first net that played a match, or to the mean of the rated players if no net did. They use the \
+sandwich covariance (White 1982) with the two games of an opening as one cluster, corrected for what the fit has taken up of each \
+cluster (Mancl and DeRouen 2001), and Student's \
 quantile. Each run has its own anchor, so ratings of different runs can be compared only as far as the anchors are alike. Ratings from \
 self-play say little about strength against other opponents; players without a net, such as greedy, are external references.";
 
