@@ -29,7 +29,7 @@ use super::record::{Record, device_kind};
 use super::reuse_sources::{self, ReuseSources};
 use super::script_snapshot::{changes, stored_faults};
 use super::slot::Slot;
-use super::step_store::{PreparedSlot, StepStore};
+use super::step_store::{PreparedSlot, StepStore, SupersededSteps};
 use super::workspace::StepWorkspace;
 use super::{costs, files};
 
@@ -342,9 +342,9 @@ impl Run {
         identity
     }
 
-    /// Ends a script that has come to its end: finished steps that it did not call since the run was opened move to the superseded
-    /// ones, lest they count in tables and reports of the run as it is now. Returns their number, with those that moved before, when the
-    /// script did something new. Without any call nothing moves.
+    /// Ends a script that has come to its end: steps that it did not call since the run was opened move to the superseded ones, lest
+    /// they count in tables and reports of the run as it is now. Returns the number of finished ones, with those that moved before, when
+    /// the script did something new. Without any call nothing moves.
     pub fn complete(&mut self) -> Result<usize, RunError> {
         if self.called.is_empty() {
             return Ok(0);
@@ -357,17 +357,17 @@ impl Run {
         Ok(self.left.iter().filter(|step| !called.contains(step.as_str())).count())
     }
 
-    /// Moves the finished steps that were not called since the run was opened to the superseded ones, and withdraws the generations that
-    /// were not promoted since; returns whether there were such steps.
+    /// Moves the steps that were not called since the run was opened to the superseded ones, and withdraws the generations that were
+    /// not promoted since; returns whether finished ones were among them.
     fn leave_others(&mut self, by: &str) -> Result<bool, RunError> {
         // First those that refer to the others.
         self.generations.withdraw_unreached(&self.journal)?;
-        let moved = self.store.supersede_others(&self.called)?;
-        for step in &moved {
+        let SupersededSteps { finished, unfinished } = self.store.supersede_others(&self.called)?;
+        for step in finished.iter().chain(&unfinished) {
             self.note(JournalEvent::Superseded, [("step", json!(step)), ("by", json!(by))])?;
         }
-        let is_any = !moved.is_empty();
-        self.left.extend(moved);
+        let is_any = !finished.is_empty();
+        self.left.extend(finished);
         Ok(is_any)
     }
 

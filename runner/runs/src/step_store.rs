@@ -1,6 +1,6 @@
 //! The step store: a run's finished steps, and the files in their slots.
 //!
-//! A slot belongs to one step at a time. When the script needs it for another step, or has ended without calling the step there, the
+//! A slot belongs to one step at a time. When the script needs it for another step, or goes another way than the step there, the
 //! files move to `superseded/<step>/`, and return if the script calls the old step again. Nothing is ever deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use super::identity::Identity;
 use super::manifest::Manifest;
 use super::slot::Slot;
 use super::view::{FinishedStep, RunView, manifest_files};
-use super::workspace::Claim;
+use super::workspace::{Claim, UnfinishedWork};
 
 /// The name, among superseded steps, for files whose step is not known.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -29,6 +29,15 @@ pub struct StepStore {
     steps: BTreeMap<Identity, FinishedStep>,
     /// What the journal had recorded when the run was opened.
     recorded: RecordedManifests,
+}
+
+/// The short identities of steps that were superseded because the script has gone another way.
+#[derive(Debug, Default)]
+pub struct SupersededSteps {
+    /// Those that were finished.
+    pub finished: BTreeSet<String>,
+    /// Those that were not.
+    pub unfinished: BTreeSet<String>,
 }
 
 /// The state of a step whose slot has been made ready.
@@ -200,13 +209,24 @@ impl StepStore {
         Ok(steps.iter().map(|identity| identity.short().to_owned()).collect())
     }
 
-    /// Moves all finished steps but the `called` ones to the superseded ones; returns their short identities.
-    pub fn supersede_others(&mut self, called: &BTreeSet<Identity>) -> Result<BTreeSet<String>, RunError> {
+    /// Moves all steps but the `called` ones to the superseded ones.
+    pub fn supersede_others(&mut self, called: &BTreeSet<Identity>) -> Result<SupersededSteps, RunError> {
         let others: Vec<Identity> =
             self.steps.keys().filter(|identity| !called.contains(identity)).cloned().collect();
-        let moved = self.supersede(&others)?;
+        let finished = self.supersede(&others)?;
         self.finish_moves()?;
-        Ok(moved)
+        let mut unfinished = BTreeSet::new();
+        for work in UnfinishedWork::all(&self.folder)? {
+            let step = work.step();
+            if !called.iter().any(|identity| *identity.short() == step) {
+                if let Some(slot) = work.slot()? {
+                    self.clear_slot(slot, |owner| (owner == step).then_some(owner))?;
+                }
+                self.move_folder(&format!("steps/work/{step}"), &superseded_folder(&step))?;
+                unfinished.insert(step);
+            }
+        }
+        Ok(SupersededSteps { finished, unfinished })
     }
 
     /// Moves the files that a kill has kept from following the manifests of superseded steps.
@@ -229,26 +249,37 @@ impl StepStore {
 
     /// Moves files of unfinished steps out of a slot.
     fn clear_unfinished(&self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
-        let own_files = self.steps.get(own).map(|step| step.manifest.files.as_slice()).unwrap_or_default();
+        // A finished step has no files but those of its manifest.
+        let own_strays = self.steps.contains_key(own).then_some(UNKNOWN);
+        let moved = self.clear_slot(slot, |owner| {
+            if owner == own.short() { own_strays.map(str::to_owned) } else { Some(owner) }
+        })?;
+        for owner in &moved {
+            self.move_folder(&format!("steps/work/{owner}"), &superseded_folder(owner))?;
+        }
+        Ok(moved)
+    }
+
+    /// Moves files of a slot that are of no finished step: given the owner of each, the superseded step to which it goes. Returns
+    /// these steps.
+    fn clear_slot(
+        &self,
+        slot: Slot,
+        target: impl Fn(String) -> Option<String>,
+    ) -> Result<BTreeSet<String>, RunError> {
+        let finished = self.steps.values().flat_map(|step| &step.manifest.files);
+        let finished: BTreeSet<&str> = finished.map(|entry| entry.path.as_str()).collect();
         let mut moved = BTreeSet::new();
         for folder in slot.series.folders() {
             for path in files::below(self.folder.root(), folder)? {
-                if !slot.holds(&path) || own_files.iter().any(|entry| entry.path == path) {
+                if !slot.holds(&path) || finished.contains(path.as_str()) {
                     continue;
                 }
-                let owner = match self.owner(&path, slot)? {
-                    // A finished step has no files but those of its manifest.
-                    owner if owner == own.short() && self.steps.contains_key(own) => UNKNOWN.to_owned(),
-                    owner => owner,
-                };
-                if owner != own.short() {
-                    files::relocate(&self.folder, &path, &format!("{}/{path}", superseded_folder(&owner)))?;
-                    moved.insert(owner);
+                if let Some(step) = target(self.owner(&path, slot)?) {
+                    files::relocate(&self.folder, &path, &format!("{}/{path}", superseded_folder(&step)))?;
+                    moved.insert(step);
                 }
             }
-        }
-        for owner in &moved {
-            self.move_folder(&format!("steps/work/{owner}"), &superseded_folder(owner))?;
         }
         Ok(moved)
     }

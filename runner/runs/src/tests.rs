@@ -350,6 +350,35 @@ fn files_of_a_step_without_its_manifest_replace_no_files_of_another_step() {
 }
 
 #[test]
+fn shards_of_a_step_that_a_script_calls_no_more_leave_the_run_and_return() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let script = |sizes: &[i64], end_after: Option<u32>| {
+        let mut run = open(parent.path());
+        let steps = sizes.iter().zip(0..);
+        let done = steps.map(|(size, number)| {
+            play(&mut run, &call("self_play", *size), iteration(number), end_after, &played)
+        });
+        let done: Result<Vec<Finished>, RunError> = done.collect();
+        done.map(|_| run.complete().expect("moves files"))
+    };
+    let in_run = || -> Vec<String> {
+        names(parent.path()).into_iter().filter(|name| !name.starts_with("superseded/")).collect()
+    };
+    script(&[1, 2, 3], Some(7)).expect_err("ends in the third");
+    let third = || in_run().into_iter().filter(|name| name.contains("iteration=0002")).count();
+    assert_eq!(third(), 1);
+    // At the end of a script, and when it does something else.
+    assert_eq!((script(&[1, 2], None).expect("is done"), third()), (0, 0));
+    assert_eq!(view(parent.path()).unfinished_kinds().expect("none"), [] as [String; 0]);
+    assert_eq!((script(&[1, 2, 3], Some(8)).is_err(), third(), played.get()), (true, 2, 8));
+    assert_eq!((script(&[1, 20], Some(9)).is_err(), third()), (true, 0));
+    assert_eq!((script(&[1, 2, 3], None).expect("is done"), third()), (0, 3));
+    assert_eq!(played.get(), 10, "each shard once, and one of the other step");
+    assert_eq!(view(parent.path()).strays().expect("reads"), [] as [PathBuf; 0]);
+}
+
+#[test]
 fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
