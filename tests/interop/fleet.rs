@@ -240,6 +240,11 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
     let sql = "select kind, worker_shards, worker_seconds > 0 as took from costs where kind in ('puzzles', 'train')";
     let shown = query(out.path(), &format!("{sql} order by kind"));
     assert_eq!(shown.lines().collect::<Vec<_>>(), ["kind,worker_shards,took", "puzzles,2,true", "train,,"]);
+    // And what nets did there. Two matches are played without any.
+    let sql = "select kind, bool_and(flops > 0 and largest_batch > 0 and net_idle between 0 and 1) as known from costs where worker_shards > 0";
+    let known = query(out.path(), &format!("{sql} group by kind order by kind"));
+    let kinds = ["kind,known", "arena,true", "puzzles,true", "reanalyze,true", "self_play,true"];
+    assert_eq!(known.lines().collect::<Vec<_>>(), kinds);
     let by = query(out.path(), "select done_by from costs where kind = 'puzzles'");
     assert!(by.contains("\"worker\"") && by.contains("dc0 "), "{by}");
     let mut fleet = Command::new(PROGRAM);

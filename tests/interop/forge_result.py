@@ -32,12 +32,12 @@ def result(head, content=b""):
 
 def shard(index, **changes):
     tables = [{"name": name, "bytes": 3, "blake3": "00" * 32} for name in ("games", "positions")]
-    return {"index": index, "secs": 0.1, "tables": tables, "figures": {}, "object": None} | changes
+    return {"index": index, "spent": {"secs": 0.1, "nets": {}}, "tables": tables, "figures": {}, "object": None} | changes
 
 
 async def disturb(stream, connection, channel):
     done = f"dc0.result.done.{channel}"
-    head = {"format": 2, "worker": "liar", "shards": [shard(5)]}
+    head = {"format": 3, "worker": "liar", "shards": [shard(5)]}
     for message in [
         b"\xff\xff\xff\xff",
         b"",

@@ -78,9 +78,8 @@ impl Shard {
         let [games, positions] = self.tables();
         let table = |name: &str, content: &[u8]| json!({ "name": name, "bytes": content.len(), "blake3": blake3::hash(content).to_hex().to_string() });
         let tables = [table("games", &games), table("positions", &positions)];
-        let shard =
-            json!({ "index": self.index, "secs": 0.5, "tables": tables, "figures": figures, "object": null });
-        let head = json!({ "format": 2, "worker": worker, "shards": [shard] }).to_string();
+        let shard = json!({ "index": self.index, "spent": { "secs": 0.5, "nets": {} }, "tables": tables, "figures": figures, "object": null });
+        let head = json!({ "format": 3, "worker": worker, "shards": [shard] }).to_string();
         [&(head.len() as u32).to_le_bytes()[..], head.as_bytes(), &games, &positions].concat()
     }
 }

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use dc0_core::durable;
+use dc0_runs::NetFigures;
 use dc0_steps::executor::{FORMAT, Reply, ReplyTable, Task};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::names::{Channel, plain};
 use crate::pacing::{INLINE, MOST_SHARDS};
@@ -13,6 +14,9 @@ pub(crate) const LARGEST: u64 = 8 << 30;
 
 /// The largest job. One with an archive of ten thousand files has 2 MB.
 pub(crate) const LARGEST_JOB: u64 = 64 << 20;
+
+/// The most seconds that a shard is taken to have cost, whatever its worker says.
+const MOST_SECS: f64 = 1e6;
 
 /// Shards to do, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,14 +66,33 @@ struct Stamp {
     worker: Option<String>,
 }
 
+/// What a shard took, as its worker says.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Spent {
+    /// Seconds.
+    pub(crate) secs: f64,
+    /// What its nets did.
+    pub(crate) nets: NetFigures,
+}
+
+/// Brings into range what a worker says, which may be anything.
+fn possible<'de, D: Deserializer<'de>>(from: D) -> Result<Spent, D::Error> {
+    let Spent { secs, nets } = Spent::deserialize(from)?;
+    let secs = secs.clamp(0.0, MOST_SECS);
+    let (net_secs, flops) = (nets.net_secs.clamp(0.0, secs), nets.flops.max(0.0));
+    Ok(Spent { secs, nets: NetFigures { net_secs, flops, ..nets } })
+}
+
 /// The result of a shard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShardHead {
     /// The shard's number.
     pub(crate) index: u32,
-    /// Seconds that it took.
-    pub(crate) secs: f64,
+    /// What it took.
+    #[serde(deserialize_with = "possible")]
+    pub(crate) spent: Spent,
     /// Its tables, which follow the head one after the other.
     pub(crate) tables: Vec<TableHead>,
     /// Figures that are in no table.
@@ -127,7 +150,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Adds the result of a shard.
-    pub(crate) fn add(&mut self, index: u32, secs: f64, reply: Reply) {
+    pub(crate) fn add(&mut self, index: u32, spent: Spent, reply: Reply) {
         let head = |table: &ReplyTable| TableHead {
             name: table.name.clone(),
             bytes: table.content.len() as u64,
@@ -140,7 +163,7 @@ impl Batch {
             Some(digest) => self.objects.push((digest.clone(), content)),
             None => self.content.extend(content),
         }
-        self.shards.push(ShardHead { index, secs, tables, figures: reply.figures, object });
+        self.shards.push(ShardHead { index, spent, tables, figures: reply.figures, object });
     }
 
     /// Whether a message is full: one more shard might make it too large for the broker, or its objects are many bytes.
@@ -277,7 +300,14 @@ mod tests {
     use bytes::Bytes;
     use dc0_steps::executor::{Reply, ReplyTable, Task};
 
-    use super::{Batch, FORMAT, INLINE, MOST_SHARDS, ResultHead, TaskMessage};
+    use dc0_runs::NetFigures;
+
+    use super::{Batch, FORMAT, INLINE, MOST_SECS, MOST_SHARDS, ResultHead, Spent, TaskMessage};
+
+    const SPENT: Spent = Spent {
+        secs: 1.5,
+        nets: NetFigures { rows: 9, batches: 3, largest_batch: 4, net_secs: 0.5, flops: 1e6 },
+    };
 
     fn reply(bytes: usize) -> Reply {
         let table = |name: &str, byte| ReplyTable { name: name.to_owned(), content: vec![byte; bytes] };
@@ -298,13 +328,13 @@ mod tests {
         let sizes = [0, 10, INLINE, 7];
         let mut batch = Batch::default();
         for (index, bytes) in (3..).zip(sizes) {
-            batch.add(index, 1.5, reply(bytes));
+            batch.add(index, SPENT, reply(bytes));
         }
         assert_eq!((batch.first(), batch.len(), batch.objects.len()), (Some(3), 4, 1));
         let (worker, sent) = ResultHead::parse(&Bytes::from(batch.message("w"))).expect("sound");
         assert_eq!(worker, "w");
         for ((sent, bytes), index) in sent.into_iter().zip(sizes).zip(3..) {
-            assert_eq!(sent.head.index, index);
+            assert_eq!((sent.head.index, sent.head.spent), (index, SPENT));
             let content = match &sent.head.object {
                 Some(digest) => {
                     Bytes::from(batch.objects.iter().find(|(of, _)| of == digest).expect("kept").1.clone())
@@ -316,9 +346,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_shard_has_cost_stays_in_range_whatever_its_worker_says() {
+        let spent = |secs, net_secs, flops| {
+            let mut batch = Batch::default();
+            batch.add(0, Spent { secs, nets: NetFigures { net_secs, flops, ..SPENT.nets } }, reply(1));
+            let (_, sent) = ResultHead::parse(&Bytes::from(batch.message("w"))).expect("sound");
+            let Spent { secs, nets } = sent[0].head.spent;
+            (secs, nets.net_secs, nets.flops)
+        };
+        assert_eq!(spent(-1.0, 2.0, -3.0), (0.0, 0.0, 0.0));
+        assert_eq!(spent(1e300, 1e300, 5.0), (MOST_SECS, MOST_SECS, 5.0));
+    }
+
+    #[test]
     fn a_changed_or_cut_result_is_refused() {
         let mut batch = Batch::default();
-        batch.add(3, 1.5, reply(10));
+        batch.add(3, SPENT, reply(10));
         let message = batch.message("w");
         assert_eq!(read(message.clone()).expect("sound"), [Ok(reply(10))]);
         for length in 0..message.len() {
@@ -344,7 +387,7 @@ mod tests {
         let error = read(message).expect_err("another version");
         assert!(error.contains("worker old-one is of another version: its format is 1"), "{error}");
         let mut batch = Batch::default();
-        (0..=MOST_SHARDS as u32).for_each(|index| batch.add(index, 1.0, reply(0)));
+        (0..=MOST_SHARDS as u32).for_each(|index| batch.add(index, SPENT, reply(0)));
         let error = read(batch.message("w")).expect_err("too many");
         assert!(error.contains("worker w: it has 65 shards"), "{error}");
     }

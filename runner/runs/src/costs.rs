@@ -5,8 +5,9 @@ use dc0_core::params::Value;
 use dc0_core::store::{WideColumn, WideKind, write_wide};
 
 use super::error::RunError;
+use super::figures::Figures;
 use super::folder::Folder;
-use super::ledger::{Cost, Figures, Ledger};
+use super::ledger::{Cost, Ledger};
 use super::manifest::Manifest;
 use super::record::Record;
 use super::workers::{WorkerShares, listed};
@@ -58,7 +59,10 @@ const COLUMNS: [(&str, WideKind, Cell); 34] = [
     ("device", WideKind::Text, |row| text(&row.record.environment.device)),
     ("backend", WideKind::Text, |row| text(&row.record.environment.backend)),
     ("precision", WideKind::Text, |row| text(&row.record.environment.precision)),
-    ("lanes", WideKind::Int, |row| row.playing(|figures| count(figures.lanes.into()))),
+    ("lanes", WideKind::Int, |row| {
+        // Workers come and go.
+        row.playing(|figures| known(row.workers.is_empty(), || count(figures.lanes.into())))
+    }),
     ("threads", WideKind::Int, |row| {
         known(row.is_training(), || count(row.record.environment.threads.into()))
     }),
@@ -68,14 +72,16 @@ const COLUMNS: [(&str, WideKind, Cell); 34] = [
     ("evaluations", WideKind::Int, evaluations),
     ("evaluations_per_second", WideKind::Float, |row| row.rate(&evaluations(row))),
     ("cache_hits", WideKind::Int, |row| {
-        row.playing(|figures| count(figures.evaluations.saturating_sub(figures.rows)))
+        row.playing(|figures| count(figures.evaluations.saturating_sub(figures.nets.rows)))
     }),
     ("mean_batch", WideKind::Float, |row| {
-        row.playing(|figures| ratio(figures.rows as f64, figures.batches as f64))
+        row.playing(|Figures { nets, .. }| ratio(nets.rows as f64, nets.batches as f64))
     }),
-    ("largest_batch", WideKind::Int, |row| row.playing(|figures| count(figures.largest_batch))),
+    ("largest_batch", WideKind::Int, |row| row.playing(|figures| count(figures.nets.largest_batch))),
     ("batch_fill", WideKind::Float, |row| {
-        row.playing(|figures| ratio(figures.rows as f64, (figures.batches * figures.largest_batch) as f64))
+        row.playing(|Figures { nets, .. }| {
+            ratio(nets.rows as f64, nets.batches as f64 * nets.largest_batch as f64)
+        })
     }),
     ("net_idle", WideKind::Float, |row| row.playing(|figures| idle(&figures))),
     ("updates", WideKind::Int, |row| row.result("updates")),
@@ -121,7 +127,9 @@ fn ratio(amount: f64, per: f64) -> Value {
 
 /// Share of the lanes' time that was not spent waiting for nets.
 fn idle(figures: &Figures) -> Value {
-    known(figures.lane_secs > 0.0, || Value::Float((1.0 - figures.net_secs / figures.lane_secs).max(0.0)))
+    known(figures.lane_secs > 0.0, || {
+        Value::Float((1.0 - figures.nets.net_secs / figures.lane_secs).max(0.0))
+    })
 }
 
 impl Row<'_> {
@@ -149,12 +157,19 @@ impl Row<'_> {
         self.cost.figures.map_or(Value::None, cell)
     }
 
-    /// A figure of nets, which only steps have in which they play. Those of workers are not known, and a part would be taken for the
-    /// whole.
+    /// A figure of nets, which only steps have in which they play; with those of workers, whose lanes have their nets as long as
+    /// their shards take.
     fn playing(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
-        let all_are_here = self.workers.is_empty();
-        let figures = self.cost.figures.filter(|figures| figures.batches > 0 && all_are_here);
-        figures.map_or(Value::None, cell)
+        let mut all = self.cost.figures;
+        for worker in self.workers.values() {
+            // A part would be taken for the whole.
+            all = all.zip(worker.nets).map(|(all, nets)| Figures {
+                nets: all.nets.plus(nets),
+                lane_secs: all.lane_secs + worker.secs,
+                ..all
+            });
+        }
+        all.filter(|all| all.nets.batches > 0).map_or(Value::None, cell)
     }
 
     /// A figure that only steps have of which workers on other machines did a part.
@@ -171,7 +186,7 @@ impl Row<'_> {
 fn evaluations(row: &Row<'_>) -> Value {
     match row.cost.figures {
         Some(figures) => {
-            let all = figures.evaluations.max(figures.rows);
+            let all = figures.evaluations.max(figures.nets.rows);
             known(all > 0, || count(all))
         }
         None => row.result("evaluations"),
@@ -188,7 +203,7 @@ fn samples(row: &Row<'_>) -> Value {
 /// The backward pass of a sample costs twice its forward pass.
 fn flops(row: &Row<'_>) -> Value {
     if !row.is_training() {
-        return row.playing(|figures| Value::Float(figures.flops));
+        return row.playing(|figures| Value::Float(figures.nets.flops));
     }
     let all = samples(row).as_f64().zip(row.result("flops").as_f64());
     all.map_or(Value::None, |(samples, flops)| Value::Float(3.0 * samples * flops))
@@ -204,7 +219,7 @@ mod tests {
 
     use super::{COLUMNS, Row};
     use crate::{Cost, WorkerShare};
-    use crate::{Environment, Figures, Manifest, Record, ScriptRecord};
+    use crate::{Environment, Figures, Manifest, NetFigures, Record, ScriptRecord};
 
     #[test]
     fn the_schema_page_names_every_column() {
@@ -258,12 +273,8 @@ mod tests {
         let figures = Figures {
             lanes: 2,
             evaluations: 100,
-            rows: 80,
-            batches: 10,
-            largest_batch: 16,
-            net_secs: 3.0,
+            nets: NetFigures { rows: 80, batches: 10, largest_batch: 16, net_secs: 3.0, flops: 5e9 },
             lane_secs: 4.0,
-            flops: 5e9,
             samples: 0,
             ..Figures::default()
         };
@@ -303,22 +314,48 @@ mod tests {
 
     #[test]
     fn what_workers_did_is_counted_and_listed() {
-        let share = |shards, secs| WorkerShare { platform: "x".to_owned(), shards, secs };
-        let workers = [("one".to_owned(), share(2, 3.0)), ("two".to_owned(), share(1, 0.5))].into();
+        let nets =
+            |rows, largest_batch| NetFigures { rows, batches: 5, largest_batch, net_secs: 0.5, flops: 2e9 };
+        let share =
+            |shards, secs, nets| WorkerShare { platform: "x".to_owned(), shards, secs, nets: Some(nets) };
+        let workers = |last| {
+            [
+                ("one".to_owned(), share(2, 3.0, nets(40, 16))),
+                ("two".to_owned(), WorkerShare { nets: last, ..share(1, 0.5, nets(0, 0)) }),
+            ]
+            .into()
+        };
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6)]);
-        // Of 100 evaluations this process has made 20 itself.
+        // Of 100 evaluations this process has made 20 itself, and the nets of all 70.
         let figures =
-            Some(Figures { evaluations: 100, rows: 20, batches: 10, flops: 5e9, ..Figures::default() });
-        let cost = Cost { attempts: 1, secs: 4.0, figures, ..Cost::default() };
-        let row = Row { order: 7, manifest: &played, record: &record(), cost, workers };
-        let cell = |name| COLUMNS.iter().find(|(known, ..)| *known == name).expect("a column").2(&row);
+            Some(Figures { evaluations: 100, nets: nets(20, 4), lane_secs: 0.5, ..Figures::default() });
+        let cost = || Cost { attempts: 1, secs: 4.0, figures, ..Cost::default() };
+        let record = record();
+        let cell_of =
+            |row: &Row<'_>, name| COLUMNS.iter().find(|(known, ..)| *known == name).expect("a column").2(row);
+        let row = Row {
+            order: 7,
+            manifest: &played,
+            record: &record,
+            cost: cost(),
+            workers: workers(Some(nets(10, 8))),
+        };
+        let cell = |name| cell_of(&row, name);
         let sums = ["workers", "worker_shards", "worker_seconds"].map(cell);
         assert_eq!(sums, [Value::Int(2), Value::Int(3), Value::Float(3.5)]);
         let all = ["evaluations", "evaluations_per_second"].map(cell);
         assert_eq!(all, [Value::Int(100), Value::Float(25.0)]);
-        let of_nets =
-            ["lanes", "cache_hits", "mean_batch", "largest_batch", "batch_fill", "net_idle", "flops"];
-        assert!(of_nets.into_iter().all(|name| cell(name) == Value::None), "they are of this process alone");
+        assert_eq!(
+            ["cache_hits", "largest_batch", "lanes"].map(cell),
+            [Value::Int(30), Value::Int(16), Value::None]
+        );
+        let [float, fill, idle, flops] = ["mean_batch", "batch_fill", "net_idle", "flops"].map(cell);
+        assert_eq!((float, fill), (Value::Float(70.0 / 15.0), Value::Float(70.0 / (15.0 * 16.0))));
+        assert_eq!((idle, flops), (Value::Float(1.0 - 1.5 / 4.0), Value::Float(6e9)));
+        let unmeasured =
+            Row { order: 7, manifest: &played, record: &record, cost: cost(), workers: workers(None) };
+        let of_nets = ["cache_hits", "mean_batch", "largest_batch", "batch_fill", "net_idle", "flops"];
+        assert!(of_nets.into_iter().all(|name| cell_of(&unmeasured, name) == Value::None), "a part of them");
         let Value::List(done_by) = cell("done_by") else { panic!("a list") };
         assert_eq!(done_by[1].member("worker"), Some(&Value::Text("two".to_owned())));
     }

@@ -2,55 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::figures::Figures;
 use super::history::{History, JournalEntry, JournalEvent};
 use super::workers::{WorkerShares, Workers};
-use serde::{Deserialize, Serialize};
-
-/// Measurements of one attempt at a step, or of several together.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Figures {
-    /// CPU seconds of the process.
-    pub cpu_secs: f64,
-    /// Threads that played.
-    pub lanes: u32,
-    /// Evaluations that searches requested.
-    pub evaluations: u64,
-    /// Rows that nets evaluated; the other evaluations came from the cache.
-    pub rows: u64,
-    /// Batches that nets evaluated.
-    pub batches: u64,
-    /// Rows of the largest batch.
-    pub largest_batch: u64,
-    /// Seconds that lanes waited for nets.
-    pub net_secs: f64,
-    /// Seconds that lanes had a net.
-    pub lane_secs: f64,
-    /// Floating-point operations of the nets that played.
-    pub flops: f64,
-    /// Samples that were trained on.
-    pub samples: u64,
-    /// Peak memory of the process, in bytes.
-    pub peak_memory: u64,
-}
-
-impl Figures {
-    fn plus(self, later: Self) -> Self {
-        Self {
-            cpu_secs: self.cpu_secs + later.cpu_secs,
-            lanes: later.lanes,
-            evaluations: self.evaluations + later.evaluations,
-            rows: self.rows + later.rows,
-            batches: self.batches + later.batches,
-            largest_batch: self.largest_batch.max(later.largest_batch),
-            net_secs: self.net_secs + later.net_secs,
-            lane_secs: self.lane_secs + later.lane_secs,
-            flops: self.flops + later.flops,
-            samples: self.samples + later.samples,
-            peak_memory: self.peak_memory.max(later.peak_memory),
-        }
-    }
-}
 
 /// The cost of a step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -173,6 +127,7 @@ fn taken_over(entry: &JournalEntry) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::{Cost, Figures, History, Ledger};
+    use crate::NetFigures;
 
     const PLAYED: &str = r#"{"event":"started","step":"a","secs":0,"costs":{}}
 {"event":"working","step":"a","secs":1.5,"costs":{"cpu_secs":2,"rows":10,"peak_memory":9,"largest_batch":4}}
@@ -190,8 +145,8 @@ mod tests {
         let finished =
             r#"{"event":"finished","step":"a","secs":3,"costs":{"cpu_secs":4,"rows":20,"peak_memory":7}}"#;
         let all = cost(&format!("{twice}\n{opened}\n{PLAYED}{finished}\n"));
-        let figures =
-            Figures { cpu_secs: 8.0, rows: 40, peak_memory: 9, largest_batch: 4, ..Figures::default() };
+        let nets = NetFigures { rows: 40, largest_batch: 4, ..NetFigures::default() };
+        let figures = Figures { cpu_secs: 8.0, nets, peak_memory: 9, ..Figures::default() };
         assert_eq!(all, Cost { attempts: 3, secs: 6.0, waited: 6.0, figures: Some(figures), from: None });
     }
 
@@ -236,7 +191,7 @@ mod tests {
             r#"{"event":"finished","step":"a","secs":3,"costs":{"rows":8}}"#
         ));
         assert_eq!(
-            (here.secs, here.attempts, here.from, here.figures.expect("measured").rows),
+            (here.secs, here.attempts, here.from, here.figures.expect("measured").nets.rows),
             (3.0, 1, None, 8)
         );
     }

@@ -6,9 +6,9 @@ use dc0_core::event::Event;
 use dc0_core::poison::IgnorePoison as _;
 use serde_json::json;
 
+use super::figures::{Figures, NetFigures};
 use super::history::JournalEvent;
 use super::journal::Journal;
-use super::ledger::Figures;
 use super::workers::WorkerShares;
 use dc0_process::clock::Stopwatch;
 use dc0_process::resources;
@@ -24,7 +24,7 @@ const NOTE_EVERY: f64 = 60.0;
 /// Measures one attempt, and records its cost in the journal.
 #[derive(Debug)]
 pub struct Meter {
-    /// Where costs are recorded; `None` in a dry run.
+    /// Where costs are recorded; `None` if nowhere.
     journal: Option<Arc<Journal>>,
     step: String,
     watch: Stopwatch,
@@ -59,8 +59,8 @@ impl Meter {
         Self { awaited: Some(OnceLock::new()), ..Self::start(journal, step) }
     }
 
-    /// A meter for a step that is only inspected: nothing is recorded.
-    pub(super) fn unrecorded(step: &str) -> Self {
+    /// A meter of which nothing is recorded: for a step that is only inspected, or shards of another process's run.
+    pub fn unrecorded(step: &str) -> Self {
         let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
         let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
         let (step, watch, ended) = (step.to_owned(), Stopwatch::start(), OnceLock::new());
@@ -126,21 +126,23 @@ impl Meter {
 
     /// Adds a batch that a net has evaluated.
     pub fn evaluated(&self, rows: u64, secs: f64, flops: f64) {
-        let figures = &mut self.state().figures;
-        figures.rows += rows;
-        figures.batches += 1;
-        figures.largest_batch = figures.largest_batch.max(rows);
-        figures.net_secs += secs;
-        figures.flops += flops;
+        self.add(NetFigures { rows, batches: 1, largest_batch: rows, net_secs: secs, flops });
     }
 
     /// Adds evaluations of one position each; how long they took is not known.
     pub fn evaluated_alone(&self, rows: u64, flops: f64) {
+        let (batches, largest_batch) = (rows, rows.min(1));
+        self.add(NetFigures { rows, batches, largest_batch, net_secs: 0.0, flops });
+    }
+
+    fn add(&self, nets: NetFigures) {
         let figures = &mut self.state().figures;
-        figures.rows += rows;
-        figures.batches += rows;
-        figures.largest_batch = figures.largest_batch.max(rows.min(1));
-        figures.flops += flops;
+        figures.nets = figures.nets.plus(nets);
+    }
+
+    /// What nets did since the last call, for shards that are reported one by one.
+    pub fn take_nets(&self) -> NetFigures {
+        std::mem::take(&mut self.state().figures.nets)
     }
 
     /// Sets what workers on other machines have done in this attempt.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dc0_core::params::Value;
 use serde::{Deserialize, Serialize};
 
+use super::figures::NetFigures;
 use super::history::{JournalEntry, JournalEvent};
 
 /// What a worker did of a step.
@@ -17,6 +18,19 @@ pub struct WorkerShare {
     pub shards: u64,
     /// Seconds that these took it.
     pub secs: f64,
+    /// What its nets did; `None` if an earlier version of dc0, which did not ask for it, had it do some.
+    pub nets: Option<NetFigures>,
+}
+
+impl WorkerShare {
+    fn plus(self, later: Self) -> Self {
+        Self {
+            platform: later.platform,
+            shards: self.shards + later.shards,
+            secs: self.secs + later.secs,
+            nets: self.nets.zip(later.nets).map(|(all, some)| all.plus(some)),
+        }
+    }
 }
 
 /// What each worker did of a step, by the workers' names.
@@ -58,10 +72,11 @@ impl Workers {
         let Some(shares) = self.under_way.remove(step) else { return };
         let sums = self.ended.entry(step.to_owned()).or_default();
         for (worker, share) in shares {
-            let sum = sums.entry(worker).or_default();
-            sum.platform = share.platform;
-            sum.shards += share.shards;
-            sum.secs += share.secs;
+            let all = match sums.remove(&worker) {
+                Some(before) => before.plus(share),
+                None => share,
+            };
+            sums.insert(worker, all);
         }
     }
 
@@ -87,28 +102,34 @@ pub(super) fn listed(shares: &WorkerShares) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{WorkerShare, Workers};
+    use super::{NetFigures, WorkerShare, Workers};
     use crate::history::History;
 
     #[test]
     fn what_workers_did_is_summed_over_attempts() {
-        let working = |worker: &str, shards: u64, event: &str| {
+        let working = |worker: &str, shards: u64, event: &str, nets: &str| {
             format!(
-                r#"{{"event":"{event}","step":"a","workers":{{"{worker}":{{"platform":"x","shards":{shards},"secs":1.5}}}}}}"#
+                r#"{{"event":"{event}","step":"a","workers":{{"{worker}":{{"platform":"x","shards":{shards},"secs":1.5{nets}}}}}}}"#
             )
         };
         let journal = [
             r#"{"event":"started","step":"a"}"#.to_owned(),
-            working("one", 1, "working"),
-            working("one", 2, "working"),
+            working("one", 1, "working", r#","nets":{"rows":4}"#),
+            working("one", 2, "working", r#","nets":{"rows":6}"#),
             r#"{"event":"opened"}"#.to_owned(),
             r#"{"event":"started","step":"a"}"#.to_owned(),
-            working("one", 3, "finished"),
         ];
-        let mut workers = Workers::default();
-        History::parse(&journal.join("\n")).entries().iter().for_each(|entry| workers.apply(entry));
-        let found = workers.of("a");
-        assert_eq!(found["one"], WorkerShare { platform: "x".to_owned(), shards: 5, secs: 3.0 });
-        assert!(workers.of("b").is_empty());
+        let sum_with = |last: String| {
+            let mut workers = Workers::default();
+            let journal = journal.join("\n") + "\n" + &last;
+            History::parse(&journal).entries().iter().for_each(|entry| workers.apply(entry));
+            assert!(workers.of("b").is_empty());
+            workers.of("a")["one"].clone()
+        };
+        let nets = Some(NetFigures { rows: 9, ..NetFigures::default() });
+        let expected = WorkerShare { platform: "x".to_owned(), shards: 5, secs: 3.0, nets };
+        assert_eq!(sum_with(working("one", 3, "finished", r#","nets":{"rows":3}"#)), expected);
+        // What one attempt did not measure is not known of all.
+        assert_eq!(sum_with(working("one", 3, "finished", "")), WorkerShare { nets: None, ..expected });
     }
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use dc0_core::event::Observer;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::FileEntry;
-use dc0_runs::{WorkerShare, WorkerShares};
+use dc0_runs::{NetFigures, WorkerShare, WorkerShares};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StepError;
@@ -149,6 +149,8 @@ pub struct WorkerStatus {
     pub shards: u64,
     /// Seconds that these took it.
     pub secs: f64,
+    /// What its nets did for these.
+    pub nets: NetFigures,
     /// Why it is put aside, if it is.
     pub aside: Option<String>,
 }
@@ -157,8 +159,8 @@ impl FleetStatus {
     /// What each worker has done.
     pub(crate) fn shares(&self) -> WorkerShares {
         let share = |worker: &WorkerStatus| {
-            let WorkerStatus { platform, shards, secs, .. } = worker;
-            (worker.worker.clone(), WorkerShare { platform: platform.clone(), shards: *shards, secs: *secs })
+            let WorkerStatus { platform, shards, secs, nets, .. } = worker.clone();
+            (worker.worker.clone(), WorkerShare { platform, shards, secs, nets: Some(nets) })
         };
         self.workers.iter().filter(|worker| worker.shards > 0).map(share).collect()
     }

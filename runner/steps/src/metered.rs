@@ -20,6 +20,11 @@ struct Metered {
     lifetime: Stopwatch,
 }
 
+/// Floating-point operations of one row.
+pub(crate) fn row_flops(spec: &NetworkSpec) -> f64 {
+    2.0 * Graph::new(spec).multiply_adds() as f64
+}
+
 /// Wraps an evaluator so that it reports to a meter. A lane has `per_lane` evaluators.
 pub(crate) fn metered(
     inner: Box<dyn Evaluator>,
@@ -27,7 +32,7 @@ pub(crate) fn metered(
     per_lane: u32,
     spec: &NetworkSpec,
 ) -> Box<dyn Evaluator> {
-    let (flops, share) = (2.0 * Graph::new(spec).multiply_adds() as f64, 1.0 / f64::from(per_lane));
+    let (flops, share) = (row_flops(spec), 1.0 / f64::from(per_lane));
     meter.begin_lane(share);
     Box::new(Metered { inner, meter: Arc::clone(meter), flops, share, lifetime: Stopwatch::start() })
 }

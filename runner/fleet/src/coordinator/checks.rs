@@ -12,7 +12,7 @@ use dc0_steps::executor::{Accept, Unaccepted};
 use super::recheck::Counted;
 use crate::error::BrokerError;
 use crate::link::Link;
-use crate::message::{Sent, ShardHead};
+use crate::message::{Sent, ShardHead, Spent};
 use crate::names::Channel;
 use crate::objects::{Artefacts, ObjectError};
 use crate::pacing::THREADS;
@@ -35,7 +35,7 @@ pub(super) struct Unchecked {
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) counted: Counted,
-    pub(super) secs: f64,
+    pub(super) spent: Spent,
     /// The object with its tables.
     pub(super) object: Option<String>,
     pub(super) verdict: Verdict,
@@ -103,10 +103,10 @@ fn check_group(
 
 fn check(storage: Storage<'_>, channel: &Channel, accept: &Accept<'_>, result: Unchecked) -> Checked {
     let Unchecked { shard, worker, sent: Sent { head, content } } = result;
-    let (secs, digests) = (head.secs, head.digests());
+    let (spent, digests) = (head.spent, head.digests());
     let object = head.object.as_ref().map(|digest| channel.object(digest));
     let verdict = verdict(storage, object.as_ref(), accept, shard, head, content);
-    Checked { counted: Counted { shard, worker, digests }, secs, object, verdict }
+    Checked { counted: Counted { shard, worker, digests }, spent, object, verdict }
 }
 
 fn verdict(

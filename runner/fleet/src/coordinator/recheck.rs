@@ -72,7 +72,7 @@ pub(super) struct Rechecker<'a> {
     is_over: &'a AtomicBool,
 }
 
-/// Stops when the step does, and reports nothing: the shards are counted already.
+/// Stops when the step does, and reports the evaluations alone: the shards are counted already.
 struct Quiet<'a> {
     observer: &'a dyn Observer,
     is_over: &'a AtomicBool,
@@ -80,7 +80,7 @@ struct Quiet<'a> {
 
 impl Observer for Quiet<'_> {
     fn event(&self, event: Event<'_>) {
-        if matches!(event, Event::Warning(_)) {
+        if matches!(event, Event::Warning(_) | Event::Work { unit: "evaluations", .. }) {
             self.observer.event(event);
         }
     }

@@ -5,7 +5,7 @@ use std::mem;
 
 use dc0_steps::executor::{FleetStatus, WorkerStatus};
 
-use crate::message::Heartbeat;
+use crate::message::{Heartbeat, Spent};
 
 /// What the workers of a step have done so far.
 #[derive(Debug, Default)]
@@ -16,12 +16,13 @@ pub(super) struct Standing {
 
 impl Standing {
     /// Counts a shard. A worker may come and go between two calls of [`Self::status`], so its platform is given here too.
-    pub(super) fn done(&mut self, worker: &str, platform: Option<String>, secs: f64) {
+    pub(super) fn done(&mut self, worker: &str, platform: Option<String>, spent: &Spent) {
         self.shards += 1;
         let status = self.worker(worker);
         status.platform = platform.unwrap_or_else(|| mem::take(&mut status.platform));
         status.shards += 1;
-        status.secs += secs.clamp(0.0, 1e9);
+        status.secs += spent.secs;
+        status.nets = status.nets.plus(spent.nets);
     }
 
     fn worker(&mut self, worker: &str) -> &mut WorkerStatus {
@@ -67,7 +68,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::Standing;
-    use crate::message::Heartbeat;
+    use crate::message::{Heartbeat, Spent};
 
     fn heartbeat(worker: &str, route: &str) -> Heartbeat {
         Heartbeat {
@@ -87,13 +88,14 @@ mod tests {
         let mut standing = Standing::default();
         let takes_part = |heartbeat: &Heartbeat| heartbeat.routes == ["r"];
         let present = [(heartbeat("one", "r"), 0.5), (heartbeat("other", "s"), 0.5)];
-        standing.done("one", None, 2.0);
+        let spent = |secs| Spent { secs, ..Spent::default() };
+        standing.done("one", None, &spent(2.0));
         let status = standing.status((4, 2), &present, takes_part, &BTreeMap::new());
         assert_eq!((status.waiting, status.issued, status.done, status.workers.len()), (4, 2, 1, 1));
         let one = &status.workers[0];
         assert_eq!((one.shards, one.secs, one.busy, one.last_seen_secs), (1, 2.0, 1, Some(0.5)));
-        standing.done("two", Some("y".to_owned()), 1.0);
-        standing.done("two", None, 1.0);
+        standing.done("two", Some("y".to_owned()), &spent(1.0));
+        standing.done("two", None, &spent(1.0));
         let aside = [("one".to_owned(), "wrong".to_owned())].into();
         let status = standing.status((0, 0), &[], takes_part, &aside);
         let shown: Vec<_> = status

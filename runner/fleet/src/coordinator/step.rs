@@ -24,7 +24,7 @@ use super::standing::Standing;
 use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
-use crate::message::{DeadLetter, Heartbeat, ResultHead, TaskMessage};
+use crate::message::{DeadLetter, Heartbeat, ResultHead, Spent, TaskMessage};
 use crate::names::{Channel, RESULTS, Route, TASKS, aside};
 use crate::objects::{self, Artefacts};
 use crate::pacing::{self, BATCH, CHECK_EVERY, DELIVERIES, MOST_SHARDS, PUBLISHED};
@@ -471,10 +471,10 @@ impl<'a> Step<'a> {
             check_all((self.link(), &self.fleet.artefacts), &self.channel, self.order.accept, unchecked);
         let mut outcome = Ok(());
         // What is stored counts, whatever else went wrong.
-        for Checked { counted, secs, object, verdict } in checked {
+        for Checked { counted, spent, object, verdict } in checked {
             let failed = match verdict {
                 Verdict::Accepted(flow) => {
-                    self.count(&counted, secs, object);
+                    self.count(&counted, &spent, object);
                     self.is_decided |= flow.is_break();
                     // Workers of another kind may round differently.
                     if self.is_comparable(&counted.worker) {
@@ -547,12 +547,12 @@ impl<'a> Step<'a> {
     }
 
     /// Counts a result that is stored.
-    fn count(&mut self, counted: &Counted, secs: f64, object: Option<String>) {
+    fn count(&mut self, counted: &Counted, spent: &Spent, object: Option<String>) {
         let (index, worker) = (counted.shard.index, &counted.worker);
-        log::info!("shard {index} is done by {worker} in {secs:.1} s");
-        self.standing.done(worker, self.fleet.workers.platform(worker), secs);
+        log::info!("shard {index} is done by {worker} in {:.1} s", spent.secs);
+        self.standing.done(worker, self.fleet.workers.platform(worker), spent);
         self.done_by.entry(worker.clone()).or_default().push(index);
-        self.secs = (self.secs.0 + secs.clamp(0.0, 1e6), self.secs.1 + 1);
+        self.secs = (self.secs.0 + spent.secs, self.secs.1 + 1);
         self.waiting.remove(&index);
         let own = self.issued.remove(&index).map(|issued| issued.objects).unwrap_or_default();
         for name in own.into_iter().chain(object) {

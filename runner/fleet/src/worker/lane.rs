@@ -21,7 +21,7 @@ use super::queue::Queue;
 use super::{Running, Worker};
 use crate::error::BrokerError;
 use crate::link::Cause;
-use crate::message::{Batch, DeadLetter, TaskMessage};
+use crate::message::{Batch, DeadLetter, Spent, TaskMessage};
 use crate::names::Channel;
 use crate::pacing::{DELIVERIES, PROGRESS_EVERY};
 
@@ -173,7 +173,7 @@ impl<'a> WorkerLane<'a> {
         let mut watch = Stopwatch::start();
         for shard in &task.tasks {
             match self.work(&files, &task.job, shard, is_over) {
-                Ok((reply, secs)) => batch.add(shard.index, secs, reply),
+                Ok((reply, spent)) => batch.add(shard.index, spent, reply),
                 Err(other) => {
                     outcome = other;
                     break;
@@ -193,17 +193,17 @@ impl<'a> WorkerLane<'a> {
         }
     }
 
-    /// Does a shard, in so many seconds.
+    /// Does a shard, and says what it took.
     fn work(
         &mut self,
         files: &Files<'_>,
         digest: &str,
         task: &Task,
         is_over: &AtomicBool,
-    ) -> Result<(Reply, f64), Outcome> {
+    ) -> Result<(Reply, Spent), Outcome> {
         let observer = ShardObserver { worker: self.worker, is_over, watch: Stopwatch::start() };
         // A panic in a shard must not end the worker.
-        let done = catch_unwind(AssertUnwindSafe(|| -> Result<(Reply, f64), JobError> {
+        let done = catch_unwind(AssertUnwindSafe(|| -> Result<(Reply, Spent), JobError> {
             if self.evaluators.as_ref().is_none_or(|(of, ..)| of != digest) {
                 self.evaluators = None;
                 let job = self.worker.jobs.get(files, digest)?;
@@ -213,8 +213,8 @@ impl<'a> WorkerLane<'a> {
             let (_, job, lane) = self.evaluators.as_mut().expect("made above");
             // Without the time for the job's nets, which is spent once.
             let watch = Stopwatch::start();
-            let reply = job.shard(lane, task, files, &observer)?;
-            Ok((reply, watch.elapsed().as_secs_f64()))
+            let (reply, nets) = job.shard(lane, task, files, &observer)?;
+            Ok((reply, Spent { secs: watch.elapsed().as_secs_f64(), nets }))
         }));
         let failed = match done {
             Ok(Ok(done)) => return Ok(done),

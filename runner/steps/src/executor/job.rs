@@ -22,7 +22,7 @@ use crate::files;
 use crate::handles::Network;
 
 /// The version of jobs, tasks and replies. Processes of different versions do not work together.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// A file, by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

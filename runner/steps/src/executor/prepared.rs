@@ -1,6 +1,7 @@
 //! The shards of jobs that another process has described.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dc0_backend::{BackendError, Choice, Evaluators};
 use dc0_core::event::Observer;
@@ -9,6 +10,7 @@ use dc0_core::params::ParamErrors;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
 use dc0_process::resources::available_memory;
+use dc0_runs::{Meter, NetFigures};
 use thiserror::Error;
 
 use super::job::{Artefact, FORMAT, Job, Reply, Task};
@@ -104,15 +106,24 @@ pub trait Artefacts: Sync {
     fn content(&self, artefact: &Artefact) -> Result<Vec<u8>, JobError>;
 }
 
-/// The evaluators of one thread.
-pub type Lane = Vec<Box<dyn Evaluator>>;
+/// One thread that does shards.
+pub struct Lane {
+    /// What evaluates its nets.
+    pub evaluators: Vec<Box<dyn Evaluator>>,
+    /// What measures them.
+    pub meter: Arc<Meter>,
+}
 
 /// A job's shards, as a kind of step does them.
 pub trait RemoteShards: Send + Sync {
-    /// The evaluators of one thread.
-    fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError>;
+    /// The evaluators of one thread, which a meter measures.
+    fn evaluators(
+        &self,
+        evaluators: &Evaluators,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Evaluator>>, JobError>;
 
-    /// Does a shard with the evaluators of a thread; `files` are those that the task names, in its order.
+    /// Does a shard on a thread; `files` are those that the task names, in its order.
     fn shard(
         &self,
         lane: (&Evaluators, &mut Lane),
@@ -180,21 +191,23 @@ impl PreparedJob {
         Ok(Self { shards: (kind.prepare)(job, seed, artefacts)?, evaluators })
     }
 
-    /// The evaluators of one thread.
+    /// One more thread for its shards.
     pub fn lane(&self) -> Result<Lane, JobError> {
-        self.shards.lane(&self.evaluators)
+        let meter = Arc::new(Meter::unrecorded("shards"));
+        Ok(Lane { evaluators: self.shards.evaluators(&self.evaluators, &meter)?, meter })
     }
 
-    /// Does a shard with the evaluators of a thread.
+    /// Does a shard on a thread, and says what its nets did.
     pub fn shard(
         &self,
         lane: &mut Lane,
         task: &Task,
         artefacts: &dyn Artefacts,
         observer: &dyn Observer,
-    ) -> Result<Reply, JobError> {
+    ) -> Result<(Reply, NetFigures), JobError> {
         let files = task.files.iter().map(|file| artefacts.content(file)).collect::<Result<_, _>>()?;
-        self.shards.shard((&self.evaluators, lane), task.shard(), files, observer)
+        let reply = self.shards.shard((&self.evaluators, lane), task.shard(), files, observer)?;
+        Ok((reply, lane.meter.take_nets()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Shards of matches for other processes, and checks of what they send back.
 
+use std::sync::Arc;
+
 use dc0_backend::Evaluators;
 use dc0_core::arena::{self, ArenaParams, MatchShard, baseline};
 use dc0_core::board::Side;
@@ -10,10 +12,12 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::{MatchGameRow, Provenance, legality};
+use dc0_runs::Meter;
 use serde::{Deserialize, Serialize};
 
 use super::{Arena, MatchPlayer, MatchSetup, OPENINGS};
 use crate::executor::{Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks};
+use crate::metered::metered;
 use crate::step::Step as _;
 
 /// The shards of matches.
@@ -90,9 +94,15 @@ fn plain(evaluator: Box<dyn Evaluator>, _: &Checkpoint) -> Box<dyn Evaluator> {
 }
 
 impl RemoteShards for Remote {
-    fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError> {
+    fn evaluators(
+        &self,
+        evaluators: &Evaluators,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
+        let per_lane = self.nets.iter().flatten().count() as u32;
+        let measured = |evaluator, net: &Checkpoint| metered(evaluator, meter, per_lane, &net.spec);
         let make = |job: &arena::Match<'_>| Ok(arena::evaluators(job)?);
-        Ok(self.setup(evaluators).with_match(&plain, make)?)
+        Ok(self.setup(evaluators).with_match(&measured, make)?)
     }
 
     fn shard(
@@ -103,7 +113,8 @@ impl RemoteShards for Remote {
         observer: &dyn Observer,
     ) -> Result<Reply, JobError> {
         checks::shard(shard, self.params.games, self.params.shard_games)?;
-        let play = |job: &arena::Match<'_>| Ok(arena::play_shard(job, shard, lane, observer)?);
+        let play =
+            |job: &arena::Match<'_>| Ok(arena::play_shard(job, shard, &mut lane.evaluators, observer)?);
         let MatchShard { rows, evaluations } = self.setup(evaluators).with_match(&plain, play)?;
         let tables = vec![ReplyTable::of(&rows, &self.provenance)?];
         let figures = serde_json::to_value(Figures { evaluations }).expect("a count");

@@ -1,19 +1,24 @@
 //! Shards of puzzles for other processes, and checks of what they send back.
 
+use std::sync::Arc;
+
 use dc0_backend::Evaluators;
 use dc0_core::arena::{Puzzle, read_puzzles};
 use dc0_core::board::Move;
 use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::{Provenance, PuzzleRow};
+use dc0_runs::Meter;
 
 use super::{PuzzleParams, Puzzles, Solved, Spending, is_right, solve, solved_from};
 use crate::estimate::most_evaluations;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
 };
+use crate::metered::metered;
 use crate::step::Step as _;
 
 /// The shards of suites.
@@ -42,8 +47,13 @@ fn prepare(job: &Job, _: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn Remo
 }
 
 impl RemoteShards for Remote {
-    fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError> {
-        Ok(vec![self.params.evaluator(evaluators, &self.net)?])
+    fn evaluators(
+        &self,
+        evaluators: &Evaluators,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
+        let evaluator = self.params.evaluator(evaluators, &self.net)?;
+        Ok(vec![metered(evaluator, meter, 1, &self.net.spec)])
     }
 
     fn shard(
@@ -54,7 +64,8 @@ impl RemoteShards for Remote {
         observer: &dyn Observer,
     ) -> Result<Reply, JobError> {
         checks::shard(shard, self.puzzles.len() as u32, self.params.shard_puzzles)?;
-        let Solved { rows, work } = solve(&self.params, &self.puzzles, shard, &mut *lane[0], None, observer)?;
+        let Solved { rows, work } =
+            solve(&self.params, &self.puzzles, shard, &mut *lane.evaluators[0], None, observer)?;
         let tables = vec![ReplyTable::of(&rows, &shard_provenance(&self.provenance, shard))?];
         Ok(Reply { tables, figures: serde_json::to_value(work).expect("counts") })
     }

@@ -1,7 +1,10 @@
 //! Shards of reanalysis for other processes, and checks of what they send back.
 
+use std::sync::Arc;
+
 use dc0_backend::Evaluators;
 use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
@@ -9,6 +12,7 @@ use dc0_core::selfplay::{
     with_cache,
 };
 use dc0_core::store::{Provenance, legality};
+use dc0_runs::Meter;
 
 use super::{Part, Reanalysis, renumber};
 use crate::error::StepError;
@@ -16,6 +20,7 @@ use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
 };
 use crate::kinds::self_play::stats_fault;
+use crate::metered::metered;
 use crate::step::Step as _;
 
 /// The shards of reanalysis.
@@ -38,8 +43,13 @@ fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn R
 }
 
 impl RemoteShards for Remote {
-    fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError> {
+    fn evaluators(
+        &self,
+        evaluators: &Evaluators,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
         let evaluator = evaluators.make(&self.net).map_err(StepError::from)?;
+        let evaluator = metered(evaluator, meter, 1, &self.net.spec);
         Ok(vec![with_cache(evaluator, self.params.cache)])
     }
 
@@ -67,7 +77,8 @@ impl RemoteShards for Remote {
             make_evaluator: &make_evaluator,
             tables: None,
         };
-        let found = job.shard(games, positions, &mut lane[0], observer).map_err(StepError::from)?;
+        let found =
+            job.shard(games, positions, &mut lane.evaluators[0], observer).map_err(StepError::from)?;
         let provenance = shard_provenance(&self.provenance, shard);
         let tables = vec![
             ReplyTable::of(&found.shard.games, &provenance)?,

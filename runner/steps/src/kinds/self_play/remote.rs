@@ -1,8 +1,11 @@
 //! Shards of self-play for other processes, and checks of what they send back.
 
+use std::sync::Arc;
+
 use dc0_backend::Evaluators;
 use dc0_core::book::Book;
 use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
@@ -11,12 +14,14 @@ use dc0_core::selfplay::{
     ShardResult,
 };
 use dc0_core::store::{Provenance, legality};
+use dc0_runs::Meter;
 
 use super::{ARCHIVE, OPENINGS, SelfPlay, check_length, play_one};
 use crate::error::StepError;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
 };
+use crate::metered::{metered, row_flops};
 use crate::step::Step as _;
 
 /// The shards of self-play.
@@ -63,10 +68,15 @@ fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn R
 }
 
 impl RemoteShards for Remote {
-    fn lane(&self, evaluators: &Evaluators) -> Result<Lane, JobError> {
+    fn evaluators(
+        &self,
+        evaluators: &Evaluators,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
         match self.params.search.searcher() {
             SearcherKind::Tree => {
                 let evaluator = evaluators.make(&self.net).map_err(StepError::from)?;
+                let evaluator = metered(evaluator, meter, 1, &self.net.spec);
                 Ok(vec![selfplay::with_cache(evaluator, self.params.cache)])
             }
             // It evaluates positions itself.
@@ -94,10 +104,15 @@ impl RemoteShards for Remote {
         let found = match self.params.search.searcher() {
             SearcherKind::Tree => {
                 let evaluators =
-                    lane.as_mut_slice().try_into().expect("a lane of self-play has one evaluator");
+                    lane.evaluators.as_mut_slice().try_into().expect("a lane of self-play has one evaluator");
                 selfplay::play_shard(&job, shard, evaluators, observer).map_err(StepError::from)?
             }
-            SearcherKind::AlphaBeta => play_one(&job, &self.net, shard, observer)?,
+            SearcherKind::AlphaBeta => {
+                let found = play_one(&job, &self.net, shard, observer)?;
+                let rows = found.stats.evaluations;
+                lane.meter.evaluated_alone(rows, rows as f64 * row_flops(&self.net.spec));
+                found
+            }
         };
         let provenance = shard_provenance(&self.provenance, shard);
         let tables =
