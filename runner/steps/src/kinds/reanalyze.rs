@@ -350,7 +350,7 @@ impl ShardWork for Work<'_> {
 
     fn read(&self, shard: Shard, reply: Reply) -> Result<Reanalyzed, Unaccepted> {
         let (games, positions) = self.step.read(self.workspace, shard).map_err(Unaccepted::Failed)?;
-        remote::read(reply, &games, &positions).map_err(Unaccepted::Refused)
+        remote::read(self.params.positions, reply, &games, &positions).map_err(Unaccepted::Refused)
     }
 
     fn tables(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<ReplyTable>, StepError> {

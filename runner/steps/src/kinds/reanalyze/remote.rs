@@ -8,8 +8,8 @@ use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
-    GameRow, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, SelfPlayStats, Shard, ShardResult,
-    with_cache,
+    GameRow, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions, SelfPlayStats,
+    Shard, ShardResult, with_cache,
 };
 use dc0_core::store::{Provenance, legality};
 use dc0_runs::Meter;
@@ -90,7 +90,12 @@ impl RemoteShards for Remote {
 }
 
 /// Reads a shard that another process sent back, given the shard as it was before; the error says what is wrong with it.
-pub(super) fn read(reply: Reply, games: &[GameRow], positions: &[PositionRow]) -> Result<Reanalyzed, String> {
+pub(super) fn read(
+    which: ReanalyzedPositions,
+    reply: Reply,
+    games: &[GameRow],
+    positions: &[PositionRow],
+) -> Result<Reanalyzed, String> {
     let most = (games.len() as u64, positions.len() as u64);
     let (sent_games, sent, figures) = checks::two_tables::<GameRow, PositionRow>(reply, most)?;
     let part: Part = serde_json::from_value(figures).map_err(|cause| format!("its figures: {cause}"))?;
@@ -100,10 +105,13 @@ pub(super) fn read(reply: Reply, games: &[GameRow], positions: &[PositionRow]) -
     if sent.len() != positions.len() {
         return Err(format!("it has {} positions, expected {}", sent.len(), positions.len()));
     }
-    let key = |row: &PositionRow| (row.game, row.ply, row.played, row.full, row.result);
-    if let Some((row, _)) =
-        sent.iter().zip(positions).find(|(row, old)| key(row) != key(old) || !row.full && row != old)
-    {
+    let key = |row: &PositionRow| (row.game, row.ply, row.played, row.result);
+    // A search gives those of fast searches a policy target, too.
+    let may_be_searched = |old: &PositionRow| old.full || which == ReanalyzedPositions::All;
+    let is_it = |row: &PositionRow, old: &PositionRow| {
+        key(row) == key(old) && if row.full { may_be_searched(old) } else { row == old }
+    };
+    if let Some((row, _)) = sent.iter().zip(positions).find(|(row, old)| !is_it(row, old)) {
         return Err(format!(
             "game {}, ply {}: it is not the position that was to be searched",
             row.game, row.ply
