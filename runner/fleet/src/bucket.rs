@@ -22,7 +22,7 @@ use rustls::crypto::ring::default_provider;
 use url::Url;
 
 use crate::address::redacted;
-use crate::error::BrokerError;
+use crate::error::{BrokerError, ObjectError};
 
 /// Repetitions of a request, and how long they may take. What needs the file tries again after that.
 const RETRIES: RetryConfig = RetryConfig {
@@ -57,6 +57,11 @@ impl Bucket {
         let shown = without_query(&redacted(text));
         let wrong = |problem: String| BrokerError::Artefacts { url: shown.clone(), problem };
         if !text.contains("://") {
+            // A letter alone is a drive.
+            let is_url = |(scheme, _): (&str, &str)| scheme.len() > 1 && !scheme.contains('/');
+            if text.split_once(":/").is_some_and(is_url) {
+                return Err(wrong("expected two slashes after the colon".to_owned()));
+            }
             return Self::local(FilePath::new(text), &shown);
         }
         let url = Url::parse(text).map_err(|cause| wrong(cause.to_string()))?;
@@ -149,14 +154,14 @@ impl Bucket {
     }
 
     /// Fetches a file of at most `most` bytes. The inner error says why it cannot be had.
-    pub(crate) async fn get(&self, name: &str, most: u64) -> Result<Result<Vec<u8>, String>, String> {
+    pub(crate) async fn get(&self, name: &str, most: u64) -> Result<Result<Vec<u8>, ObjectError>, String> {
         let found = match self.store.get(&self.path(name)).await {
-            Err(error @ Error::NotFound { .. }) => return Ok(Err(cause(&error))),
+            Err(error @ Error::NotFound { .. }) => return Ok(Err(ObjectError::Missing(cause(&error)))),
             found => found.map_err(|error| cause(&error))?,
         };
         let size = found.meta.size;
         if size > most {
-            return Ok(Err(format!("it has {size} bytes, expected at most {most}")));
+            return Ok(Err(ObjectError::too_large(size, most)));
         }
         Ok(Ok(found.bytes().await.map_err(|error| cause(&error))?.to_vec()))
     }
@@ -198,7 +203,8 @@ mod tests {
             bucket.put("a/b", b"content".to_vec(), false).await.expect("stores");
             bucket.put("a/b", b"CONTENT".to_vec(), false).await.expect("is there");
             assert_eq!(bucket.get("a/b", 7).await.expect("answers").expect("whole"), b"content");
-            assert!(bucket.get("a/b", 6).await.expect("answers").expect_err("large").contains("7 bytes"));
+            let large = bucket.get("a/b", 6).await.expect("answers").expect_err("large");
+            assert!(large.to_string().contains("7 bytes"), "{large}");
             fs::write(root.join("a/b"), b"cut").expect("writes");
             bucket.put("a/b", b"content".to_vec(), false).await.expect("replaces what has another size");
             assert_eq!(bucket.get("a/b", 7).await.expect("answers").expect("whole"), b"content");
@@ -221,6 +227,7 @@ mod tests {
             "http://lab/files",
             "ftp://me:s3cret@lab/files",
             "memory:///",
+            "s3:/lab",
             "s3://",
             "s3://me:s3cret@",
             "az://me:s3cret@lab:7/x",

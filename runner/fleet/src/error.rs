@@ -92,3 +92,23 @@ impl Fault for BrokerError {
         }
     }
 }
+
+/// Why an object cannot be had.
+#[derive(Debug, Error)]
+pub(crate) enum ObjectError {
+    /// The broker failed.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    /// It is not there.
+    #[error("{0}")]
+    Missing(String),
+    /// It is not what it should be.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl ObjectError {
+    pub(crate) fn too_large(size: u64, most: u64) -> Self {
+        Self::Wrong(format!("it has {size} bytes, expected at most {most}"))
+    }
+}

@@ -8,24 +8,12 @@ use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::object_store::{InfoErrorKind, ObjectStore};
 use dc0_core::durable;
 use dc0_process::fault::chain;
-use thiserror::Error;
 use tokio::io::AsyncReadExt as _;
 
 use crate::bucket::Bucket;
-use crate::error::BrokerError;
+use crate::error::{BrokerError, ObjectError};
 use crate::link::{Cause, Link};
 use crate::names::BUCKET;
-
-/// Why an object cannot be had.
-#[derive(Debug, Error)]
-pub(crate) enum ObjectError {
-    /// The broker failed.
-    #[error(transparent)]
-    Broker(#[from] BrokerError),
-    /// It is not there, or is not what it should be.
-    #[error("{0}")]
-    Wrong(String),
-}
 
 async fn bucket(jetstream: &async_nats::jetstream::Context) -> Result<ObjectStore, Cause> {
     jetstream.get_object_store(BUCKET).await.map_err(Cause::of)
@@ -87,23 +75,25 @@ pub(crate) fn get(link: &Link, name: String, blake3: &str, most: u64) -> Result<
         let bucket = bucket(&jetstream).await?;
         let mut object = match bucket.get(&name).await {
             Ok(object) => object,
-            Err(error) => return Ok(Err(chain(&error))),
+            Err(error) => return Ok(Err(ObjectError::Missing(chain(&error)))),
         };
         let size = object.info().size as u64;
         if size > most {
-            return Ok(Err(format!("it has {size} bytes, expected at most {most}")));
+            return Ok(Err(ObjectError::too_large(size, most)));
         }
         let mut content = Vec::with_capacity(size as usize);
         let read = (&mut object).take(most + 1).read_to_end(&mut content).await;
         // The object store's own digest is checked while reading.
-        Ok::<_, Cause>(read.map(|_| content).map_err(|error: io::Error| error.to_string()))
+        Ok::<_, Cause>(
+            read.map(|_| content).map_err(|error: io::Error| ObjectError::Wrong(error.to_string())),
+        )
     })?;
     verified(fetched, blake3)
 }
 
 /// Content of the right digest.
-fn verified(fetched: Result<Vec<u8>, String>, blake3: &str) -> Result<Vec<u8>, ObjectError> {
-    let content = fetched.map_err(ObjectError::Wrong)?;
+fn verified(fetched: Result<Vec<u8>, ObjectError>, blake3: &str) -> Result<Vec<u8>, ObjectError> {
+    let content = fetched?;
     let found = durable::digest(&content);
     if found == blake3 {
         return Ok(content);

@@ -10,11 +10,11 @@ use dc0_core::selfplay::Shard;
 use dc0_steps::executor::{Accept, Unaccepted};
 
 use super::recheck::Counted;
-use crate::error::BrokerError;
+use crate::error::{BrokerError, ObjectError};
 use crate::link::Link;
 use crate::message::{Sent, ShardHead, Spent};
 use crate::names::Channel;
-use crate::objects::{Artefacts, ObjectError};
+use crate::objects::Artefacts;
 use crate::pacing::THREADS;
 
 /// Bytes of the results that are checked at a time, unless a single one has more.
@@ -48,6 +48,8 @@ pub(super) enum Verdict {
     Accepted(ControlFlow<()>),
     /// It does not count.
     Unaccepted(Unaccepted),
+    /// Its file is gone, for which the worker cannot be blamed.
+    Lost(String),
     /// The broker failed.
     Broker(BrokerError),
 }
@@ -124,6 +126,7 @@ fn verdict(
             match artefacts.get(link, name.clone(), digest, head.size().unwrap_or(0)) {
                 Ok(content) => content.into(),
                 Err(ObjectError::Broker(error)) => return Verdict::Broker(error),
+                Err(ObjectError::Missing(cause)) => return Verdict::Lost(cause),
                 Err(ObjectError::Wrong(cause)) => return refused(cause),
             }
         }

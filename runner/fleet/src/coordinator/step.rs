@@ -48,6 +48,9 @@ const LOST: f64 = 15.0;
 /// Wrong results for a shard after which the step ends.
 const MOST_REFUSED: u32 = 3;
 
+/// Lost results of a shard after which the step ends.
+const MOST_LOST: u32 = 3;
+
 /// How often a file is stored again. Then it is the worker that cannot read it.
 const MOST_REPLACED: u32 = 3;
 
@@ -65,6 +68,8 @@ struct Issued {
     copies: u32,
     /// Results that were refused.
     refused: u32,
+    /// Results whose files were gone.
+    lost: u32,
     /// The objects that only it needs.
     objects: Vec<String>,
 }
@@ -356,7 +361,8 @@ impl<'a> Step<'a> {
         for (task, objects) in message.tasks.into_iter().zip(objects) {
             self.waiting.remove(&task.index);
             let at = Stopwatch::start();
-            let new = || Issued { issue: number, size, at, begun: None, copies: 0, refused: 0, objects };
+            let new =
+                || Issued { issue: number, size, at, begun: None, copies: 0, refused: 0, lost: 0, objects };
             let issued = self.issued.entry(task.index).or_insert_with(new);
             (issued.issue, issued.size, issued.at, issued.begun) = (number, size, at, None);
             issued.copies += 1;
@@ -486,6 +492,10 @@ impl<'a> Step<'a> {
                     again.push(counted.shard.index);
                     self.refuse(counted.shard.index, &counted.worker, &cause)
                 }
+                Verdict::Lost(cause) => {
+                    again.push(counted.shard.index);
+                    self.lose(counted.shard.index, &counted.worker, &cause)
+                }
                 Verdict::Unaccepted(Unaccepted::Failed(error)) => Err(error.into()),
                 Verdict::Broker(error) => Err(error.into()),
             };
@@ -608,6 +618,21 @@ impl<'a> Step<'a> {
                 return Err(
                     FleetError::Refused { shard: index, attempts: MOST_REFUSED, worker, cause }.into()
                 );
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a shard done again whose result was there, and whose file was not.
+    fn lose(&mut self, index: u32, worker: &str, cause: &str) -> Result<(), Trouble> {
+        log::warn!("the result of shard {index} by {worker} is lost, and the shard is done again: {cause}");
+        if let Some(issued) = self.issued.get_mut(&index) {
+            issued.lost += 1;
+            if issued.lost >= MOST_LOST {
+                let cause = format!(
+                    "its result was lost {MOST_LOST} times: {cause}; --artefacts must be the same place for this process and all workers"
+                );
+                return Err(FleetError::Failed { shard: index, cause }.into());
             }
         }
         Ok(())

@@ -59,7 +59,10 @@ impl Cache {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             let about = entry.metadata()?;
-            files.push((about.modified()?, about.len(), entry.path()));
+            // The folder may hold other things, which are the user's.
+            if about.is_file() && is_digest(&entry.file_name().to_string_lossy()) {
+                files.push((about.modified()?, about.len(), entry.path()));
+            }
         }
         files.sort();
         let mut bytes: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
@@ -74,6 +77,11 @@ impl Cache {
     }
 }
 
+/// Whether a text is a blake3 digest: 64 hex digits.
+pub(super) fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -86,6 +94,8 @@ mod tests {
     fn damaged_files_are_not_used_and_the_oldest_go_first() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let cache = Cache::open(folder.path().join("deep"), 100).expect("makes the folder");
+        fs::create_dir(folder.path().join("deep/lost+found")).expect("makes");
+        fs::write(folder.path().join("deep/thesis.txt"), [0; 400]).expect("writes");
         let files: Vec<Vec<u8>> = (0..3u8).map(|byte| vec![byte; 40]).collect();
         let names: Vec<String> = files.iter().map(|file| digest(file)).collect();
         for (name, file) in names.iter().zip(&files) {
@@ -98,5 +108,6 @@ mod tests {
         assert_eq!(cache.get(&names[2]), None);
         cache.put("large", &[0; 101]);
         assert!(!folder.path().join("deep/large").exists());
+        assert!(folder.path().join("deep/thesis.txt").exists(), "is the user's");
     }
 }

@@ -8,6 +8,7 @@ use dc0_steps::executor::{Artefact, Host, Job, JobError, PreparedJob};
 use dc0_steps::kinds::REMOTE_KINDS;
 
 use super::Worker;
+use super::cache::is_digest;
 use crate::message::{LARGEST, LARGEST_JOB};
 use crate::names::Channel;
 use crate::objects::{self, Artefacts};
@@ -23,20 +24,27 @@ pub(super) struct Jobs(Mutex<VecDeque<(String, Arc<PreparedJob>)>>);
 pub(super) struct Files<'a> {
     pub(super) worker: &'a Worker,
     pub(super) channel: &'a Channel,
-    /// Where the task says that they are, if not at the broker.
-    pub(super) location: Option<&'a str>,
+    /// Where they are.
+    pub(super) artefacts: Artefacts,
 }
 
-impl Files<'_> {
-    /// Where they are; an error if the user has not named that place.
-    pub(super) fn artefacts(&self) -> Result<Artefacts, String> {
-        match (self.location, self.worker.artefacts.shown()) {
-            (None, _) => Ok(Artefacts::default()),
-            (Some(_), Some(_)) => Ok(self.worker.artefacts.clone()),
-            (Some(location), None) => Err(format!(
-                "the run's files are in {location}; start this worker with --artefacts {location}"
-            )),
-        }
+impl<'a> Files<'a> {
+    /// The files of a task, which says where they are if not at the broker; an error if the user has not named that place.
+    pub(super) fn of(
+        worker: &'a Worker,
+        channel: &'a Channel,
+        location: Option<&str>,
+    ) -> Result<Self, String> {
+        let artefacts = match (location, worker.artefacts.shown()) {
+            (None, _) => Artefacts::default(),
+            (Some(_), Some(_)) => worker.artefacts.clone(),
+            (Some(location), None) => {
+                return Err(format!(
+                    "the run's files are in {location}; start this worker with --artefacts {location}"
+                ));
+            }
+        };
+        Ok(Self { worker, channel, artefacts })
     }
 }
 
@@ -49,15 +57,14 @@ impl dc0_steps::executor::Artefacts for Files<'_> {
             blake3: blake3.clone(),
             cause,
         };
-        if blake3.len() != 64 || !blake3.bytes().all(|byte| byte.is_ascii_hexdigit()) || *bytes > LARGEST {
+        if !is_digest(blake3) || *bytes > LARGEST {
             return Err(failed(format!("expected 64 hex digits and at most {LARGEST} bytes")));
         }
         let content = if let Some(content) = self.worker.cache.get(blake3) {
             content
         } else {
             let object = self.channel.object(blake3);
-            let artefacts = self.artefacts().map_err(failed)?;
-            let content = artefacts.get(&self.worker.link, object, blake3, *bytes);
+            let content = self.artefacts.get(&self.worker.link, object, blake3, *bytes);
             let content = content.map_err(|error| failed(error.to_string()))?;
             self.worker.cache.put(blake3, &content);
             content

@@ -15,6 +15,7 @@ use dc0_process::clock::Stopwatch;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault as _, chain};
 use dc0_steps::executor::{JobError, Lane, PreparedJob, Reply, Task};
+use tokio::task::AbortHandle;
 
 use super::jobs::Files;
 use super::queue::Queue;
@@ -98,6 +99,15 @@ enum Outcome {
     Failed(u32, String, Option<String>),
 }
 
+/// What says to the broker that a task is worked on. It ends with the work, also by a panic: another worker can have the task then.
+struct SignsOfProgress(AbortHandle);
+
+impl Drop for SignsOfProgress {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 impl<'a> WorkerLane<'a> {
     pub(super) fn new(worker: &'a Worker, queue: &'a Mutex<Queue>) -> Self {
         Self { worker, queue, evaluators: None, failures: 0, is_in_trouble: false }
@@ -144,7 +154,7 @@ impl<'a> WorkerLane<'a> {
         let is_over = Arc::new(AtomicBool::new(false));
         let running = Running { channel: channel.clone(), is_over: Arc::clone(&is_over) };
         self.worker.state.running.lock().ignore_poison().insert(id.clone(), running);
-        let progress = self.send_progress(message);
+        let _progress = self.send_progress(message);
         match self.work_all(&channel, &task, &id, &is_over) {
             Outcome::Done => {
                 self.failures = 0;
@@ -158,7 +168,6 @@ impl<'a> WorkerLane<'a> {
             }
             Outcome::Failed(index, cause, file) => self.fail(&channel, index, message, cause, file),
         }
-        progress.abort();
         self.worker.state.running.lock().ignore_poison().remove(&id);
         if self.failures > 0 {
             self.rest();
@@ -167,7 +176,10 @@ impl<'a> WorkerLane<'a> {
 
     /// Does the shards of a task, and sends their results.
     fn work_all(&mut self, channel: &Channel, task: &TaskMessage, id: &str, is_over: &AtomicBool) -> Outcome {
-        let files = Files { worker: self.worker, channel, location: task.artefacts.as_deref() };
+        let files = match Files::of(self.worker, channel, task.artefacts.as_deref()) {
+            Ok(files) => files,
+            Err(cause) => return Outcome::Failed(task.tasks[0].index, cause, None),
+        };
         let mut batch = Batch::default();
         let mut outcome = Outcome::Done;
         let mut watch = Stopwatch::start();
@@ -296,8 +308,7 @@ impl<'a> WorkerLane<'a> {
         let watch = Stopwatch::start();
         loop {
             let stored = batch.objects.iter().try_for_each(|(digest, content)| {
-                let artefacts = files.artefacts().expect("checked when the job's files were fetched");
-                artefacts.put(&self.worker.link, channel.object(digest), content.clone(), false)
+                files.artefacts.put(&self.worker.link, channel.object(digest), content.clone(), false)
             });
             match stored.and_then(|()| self.publish(channel.done(), &id, payload.clone())) {
                 Ok(()) => {
@@ -341,17 +352,17 @@ impl<'a> WorkerLane<'a> {
         }
     }
 
-    /// Says from now on that the task is worked on.
-    fn send_progress(&self, message: &Message) -> tokio::task::AbortHandle {
+    /// Says from now on that the task is worked on, until the value is dropped.
+    fn send_progress(&self, message: &Message) -> SignsOfProgress {
         let message = message.clone();
-        self.worker.link.spawn(async move {
+        SignsOfProgress(self.worker.link.spawn(async move {
             loop {
                 tokio::time::sleep(PROGRESS_EVERY).await;
                 if let Err(cause) = message.ack_with(AckKind::Progress).await {
                     log::debug!("no sign of progress: {cause}");
                 }
             }
-        })
+        }))
     }
 
     /// Leaves tasks to other workers for a time.
