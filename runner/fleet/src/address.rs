@@ -150,6 +150,8 @@ fn secret_in(server: &ServerAddr) -> Result<Option<Secret>, &'static str> {
 /// A URL as it may be shown: without credentials.
 pub fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return redacted_rest(url) };
+    // The query of a bucket's URL can be a signature.
+    let rest = rest.split('?').next().unwrap_or_default();
     format!("{scheme}://{}", redacted_rest(rest))
 }
 

@@ -57,10 +57,9 @@ pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
     }
 }
 
-/// An argument of a command line without the credentials of a broker.
+/// An argument of a command line without the credentials of a broker or a bucket.
 fn shown(argument: &str) -> String {
-    let is_address = ["nats://", "tls://"].iter().any(|scheme| argument.contains(scheme));
-    if is_address { redacted(argument) } else { argument.to_owned() }
+    if argument.contains("://") { redacted(argument) } else { argument.to_owned() }
 }
 
 /// An argument of a command line, quoted for a shell.

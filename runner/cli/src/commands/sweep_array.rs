@@ -172,6 +172,11 @@ fn write(
     if args.run.workers.as_ref().is_some_and(|url| redacted(url) != *url) {
         return bad("the credentials in the URL of --workers would stand in a file; use --credentials FILE");
     }
+    if args.run.artefacts.as_ref().is_some_and(|url| redacted(url) != *url) {
+        return bad(
+            "the credentials in the URL of --artefacts would stand in a file; put them into the environment, as docs/guides/several-machines.md says",
+        );
+    }
     let mut files = args.script.iter().chain(&args.params);
     if let Some(piped) = files.find(|file| file.exists() && !file.is_file()) {
         return bad(&format!(
