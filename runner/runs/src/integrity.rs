@@ -55,6 +55,7 @@ impl Integrity {
         let superseded = integrity.read(names_if_there(&folder.superseded())).unwrap_or_default();
         for root in superseded.iter().map(|name| Folder::at(&folder.superseded().join(name))) {
             integrity.steps(&root, &recorded);
+            integrity.moves(&root, folder);
             integrity.unfinished(&root, folder);
             let name = root.root().file_name().unwrap_or_default();
             // The files of an unfinished step move first, and what belongs to no known step is kept under that name.
@@ -98,6 +99,28 @@ impl Integrity {
             self.add(&step.repeated());
         }
         self.steps.extend(steps.into_iter().map(|step| (root.clone(), step)));
+    }
+
+    /// Leaves out superseded steps of which a kill kept files in their old places, where only digests are checked. The run moves them
+    /// when it goes on.
+    fn moves(&mut self, root: &Folder, run: &Folder) {
+        let of_run = self.steps.iter().filter(|(folder, _)| folder.root() == run.root());
+        let files = of_run.flat_map(|(_, step)| &step.manifest.files);
+        let current: BTreeSet<String> = files.map(|entry| entry.path.clone()).collect();
+        let is_left = |entry: &FileEntry| {
+            !root.path(&entry.path).exists()
+                && !current.contains(&entry.path)
+                && run.path(&entry.path).exists()
+        };
+        let is_moving = |(folder, step): &mut (Folder, FinishedStep)| {
+            folder.root() == root.root() && step.manifest.files.iter().any(is_left)
+        };
+        for (_, step) in self.steps.extract_if(.., is_moving).collect::<Vec<_>>() {
+            for entry in &step.manifest.files {
+                let folder = if is_left(entry) { run } else { root };
+                self.read(verify_file(folder.root(), entry).map_err(RunError::from));
+            }
+        }
     }
 
     /// Manifests that the journal has and the run has not, and the other way round. A kill leaves one manifest without an entry.

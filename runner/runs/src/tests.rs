@@ -232,8 +232,18 @@ fn steps_that_a_script_did_not_call_leave_the_run_at_its_end_and_return() {
     fs::create_dir_all(tiny.join(path).parent().expect("a folder")).expect("makes");
     fs::rename(tiny.join(&moved), tiny.join(path)).expect("moves back");
     assert_eq!(view(parent.path()).strays().expect("reads"), [] as [PathBuf; 0]);
+    // Its content can be checked once it has followed, its bytes now.
+    let checked = || {
+        let Integrity { problems, steps, .. } = Integrity::of_run(&Folder::at(&tiny));
+        (problems.len(), steps.len())
+    };
+    assert_eq!(checked(), (0, 2));
+    let file = fs::read(tiny.join(path)).expect("reads");
+    fs::write(tiny.join(path), [&file[..], b"."].concat()).expect("damages");
+    assert_eq!(checked(), (1, 2));
+    fs::write(tiny.join(path), file).expect("mends");
     assert_eq!(script(0..1), (1, 0));
-    assert_eq!(in_run(), short);
+    assert_eq!((checked(), in_run()), ((0, 3), short));
     assert_eq!((script(0..3), played.get()), ((3, 0), 9));
     assert_eq!(in_run(), whole);
 }
