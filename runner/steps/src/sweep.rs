@@ -60,6 +60,7 @@ pub(super) fn open(
     let (params, options) = (&call_params.params, &runner.options);
     let (now, is_given) = record(options, &runner.script.file, call_params);
     if let SweepPart::Trials(trials) = &options.part {
+        alone::check_pruner(params)?;
         let sweep = Folder::of_run(&options.parent, &params.name)?;
         let runs = Arc::new(TrialRuns::new(runner, params, &sweep, 1)?);
         let opened = alone::opened(params, script);

@@ -66,7 +66,8 @@ pub enum SourcesError {
 /// What is wrong with a sweep that lacks the run of a complete trial.
 fn lost(folder: &Path) -> String {
     format!(
-        "{} is missing, though its trial is complete; the sweep's command does the trial again",
+        "{} is missing, though its trial is complete: its result stands in trials.jsonl, and its tables are lost; put it back from a copy, or \
+         do the sweep under another name",
         folder.display()
     )
 }

@@ -61,15 +61,22 @@ impl SweepPart {
     }
 }
 
+/// An error if trials cannot run by themselves because a pruner compares them.
+pub fn check_pruner(params: &SweepParams) -> Result<(), RunError> {
+    if params.pruner.kind == PrunerKind::None {
+        return Ok(());
+    }
+    let name = params.pruner.kind.name();
+    let what = format!(
+        "its pruner \"{name}\" compares trials while they run; leave out the pruner, or run the sweep in one process"
+    );
+    Err(RunError::Dependent { sweep: params.name.clone(), what })
+}
+
 /// The events that choose the points of all trials still missing; an error if one depends on the values of others.
 pub fn points(params: &SweepParams, seed: u64, trials: &Trials) -> Result<Vec<Event>, RunError> {
+    check_pruner(params)?;
     let depends = |what: String| RunError::Dependent { sweep: params.name.clone(), what };
-    if params.pruner.kind != PrunerKind::None {
-        let name = params.pruner.kind.name();
-        return Err(depends(format!(
-            "its pruner \"{name}\" compares trials while they run; leave out the pruner, or run the sweep in one process"
-        )));
-    }
     let (mut trials, mut events) = (trials.clone(), Vec::new());
     while trials.next_number() < params.trials {
         let (trial, busy) = (trials.next_number(), trials.iter().map(|(number, _)| number).collect());
@@ -210,14 +217,15 @@ pub fn collect(sweep: &SweepFolder, events: &mut Vec<Event>) -> Result<usize, Ru
     Ok(collected)
 }
 
-/// The events of the replicates of a trial that have ended, and had not before.
+/// The events of the replicates of a trial that have ended, and had not before, or had failed.
 fn outcomes(trials: &Trials, trial: u32, own: impl Iterator<Item = Event>) -> Vec<Event> {
     let mut ended = Trials::default();
     let Some(known) = trials.get(trial) else { return Vec::new() };
     ended.apply(&Event::Suggested { trial, point: known.point.clone() });
     own.for_each(|event| ended.apply(&event));
     let is_new = |replicate: u32| {
-        known.replicates.get(&replicate).is_none_or(|progress: &Progress| progress.ending.is_none())
+        let ending = known.replicates.get(&replicate).and_then(|progress: &Progress| progress.ending);
+        ending.is_none_or(|ending| ending == Ending::Failed)
     };
     let replicates = ended.get(trial).into_iter().flat_map(|trial| &trial.replicates);
     let mut events = Vec::new();
@@ -355,5 +363,37 @@ mod tests {
             assert_eq!((value(&events, 1), value(&events, 2)), (Some(0.5), None));
             assert_eq!(left(&params, &Trials::from_events(&events)), [0, 2, 3, 4]);
         }
+    }
+
+    #[test]
+    fn a_failed_trial_that_is_run_again_counts_as_it_ended_then() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let params = params(r#", "sampler": "random""#);
+        let start = opened(&params, "a");
+        let (sweep, _) = open(parent.path()).expect("a new sweep");
+        sweep.note(&start).expect("writes");
+        for event in points(&params, 1, &Trials::default()).expect("independent") {
+            sweep.note(&event).expect("writes");
+        }
+        drop(sweep);
+        let endings = [(Ending::Failed, 0.1, 1), (Ending::Complete, 0.5, 1), (Ending::Complete, 0.9, 0)];
+        for (ending, value, collected) in endings {
+            let trial = take(parent.path(), &start, 1).expect("a trial");
+            trial.note(&Event::Started { replicate: Replicate { trial: 1, replicate: 0 } }).expect("writes");
+            trial.note(&ended(1, ending, value)).expect("writes");
+            drop(trial);
+            let (sweep, mut events) = open(parent.path()).expect("the sweep");
+            assert_eq!(collect(&sweep, &mut events).expect("collects"), collected, "{ending:?} {value}");
+        }
+        let (_, events) = open(parent.path()).expect("the sweep");
+        let trials = Trials::from_events(&events);
+        assert_eq!(trials.get(1).expect("known").value(), Some(0.5), "complete once");
+    }
+
+    #[test]
+    fn trials_that_a_pruner_compares_do_not_run_by_themselves() {
+        let halving = params(r#", "pruner": "asha""#);
+        assert!(matches!(super::check_pruner(&halving), Err(RunError::Dependent { .. })));
+        assert!(super::check_pruner(&params("")).is_ok());
     }
 }

@@ -81,7 +81,7 @@ impl Schedule<'_> {
         let others: Vec<Vec<Reported>> = self
             .trials
             .iter()
-            .filter(|(number, _)| *number < visible)
+            .filter(|(number, trial)| *number < visible && self.is_current(trial))
             .map(|(_, trial)| trial.reports())
             .collect();
         match self.pruner().decide(until, own, &others) {
@@ -155,7 +155,12 @@ impl Schedule<'_> {
             state: self.state(number, trial),
             reports: trial.reports(),
         };
-        self.trials.iter().map(progress).collect()
+        self.trials.iter().filter(|(_, trial)| self.is_current(trial)).map(progress).collect()
+    }
+
+    /// Whether a trial is not stale, so that others are compared with it.
+    fn is_current(&self, trial: &Trial) -> bool {
+        self.params.space.contains(&trial.point)
     }
 
     fn pruner(&self) -> Pruner<'_> {
@@ -316,5 +321,75 @@ mod tests {
         );
         events.extend([report(1, 2, 0.9), ended(1, Ending::Complete, 0.9)]);
         assert_eq!(next(&params, &Trials::from_events(&events), &[]), Job::Done);
+    }
+
+    #[test]
+    fn reports_of_stale_trials_and_of_another_script_decide_nothing() {
+        let report = |trial, value| Event::Reported {
+            replicate: first_replicate(trial),
+            report: Reported { at: 1, value, low: value, high: value },
+        };
+        let suggested =
+            |trial, x| Event::Suggested { trial, point: [("x".to_owned(), Value::Int(x))].into() };
+        let pruner = |members: &[(&str, Value)]| {
+            let members = members.iter().cloned().map(|(name, value)| (name.to_owned(), value));
+            params_of(&[("trials", Value::Int(4)), ("pruner", Value::Group(members.collect()))])
+        };
+        let median = pruner(&[("kind", Value::Text("median".to_owned())), ("startup", Value::Int(2))]);
+        let halving =
+            [("kind", Value::Text("asha".to_owned())), ("reduction", Value::Int(2)), ("most", Value::Int(2))];
+        let halving = pruner(&halving);
+        // The first two are far better, of points from `first` on; the third is at its first report.
+        let trials = |first: i64, ending, last: &[Event]| {
+            let begun = (0..2).flat_map(|trial| {
+                [suggested(trial, first + i64::from(trial)), report(trial, 9.0), ended(trial, ending, 9.0)]
+            });
+            Trials::from_events(&begun.chain(last.iter().cloned()).collect::<Vec<_>>())
+        };
+        let third = [suggested(2, 5), report(2, 0.5)];
+        let decide = |params: &SweepParams, trials: &Trials| {
+            let none = BTreeSet::new();
+            Schedule { params, seed: 1, trials, busy: &none }.ending(first_replicate(2), 1, None)
+        };
+        assert_eq!(decide(&median, &trials(0, Ending::Complete, &third)), Some(Ending::Pruned));
+        assert_eq!(decide(&median, &trials(90, Ending::Complete, &third)), None);
+        // The best half of a rung goes on: of three trials one, of which the stale ones are none.
+        let paused = [
+            &third[..],
+            &[ended(2, Ending::Paused, 0.5), suggested(3, 6), report(3, 0.4), ended(3, Ending::Paused, 0.4)],
+        ]
+        .concat();
+        let others_first = trials(0, Ending::Pruned, &paused);
+        assert_eq!(next(&halving, &others_first, &[]), Job::Done);
+        let alone = trials(90, Ending::Pruned, &paused);
+        assert_eq!(next(&halving, &alone, &[]), Job::Resume { trial: 2, until: None });
+        // Failed trials of a changed script are not tried again, and what they reported was of another scale.
+        let revisited = (0..2).map(|trial| Event::Revisited { trial }).chain(third.clone());
+        let failed = trials(0, Ending::Failed, &revisited.collect::<Vec<_>>());
+        assert_eq!(decide(&median, &failed), None);
+    }
+
+    #[test]
+    fn a_paused_trial_without_one_of_its_replicates_goes_on() {
+        let group = [("kind", Value::Text("asha".to_owned())), ("most", Value::Int(4))];
+        let group = group.map(|(name, value)| (name.to_owned(), value)).into();
+        let own = [("trials", Value::Int(1)), ("replicates", Value::Int(2)), ("pruner", Value::Group(group))];
+        let params = params_of(&own);
+        let second = Replicate { trial: 0, replicate: 1 };
+        let reported = |replicate| Event::Reported {
+            replicate,
+            report: Reported { at: 1, value: 0.5, low: 0.5, high: 0.5 },
+        };
+        let Event::Ended { result, because, spent, .. } = ended(0, Ending::Failed, 0.0) else {
+            unreachable!()
+        };
+        let failed = Event::Ended { replicate: second, ending: Ending::Failed, result, because, spent };
+        let paused = [suggested(0), reported(first_replicate(0)), ended(0, Ending::Paused, 0.5)];
+        let on = Job::Resume { trial: 0, until: Some(1) };
+        assert_eq!(next(&params, &Trials::from_events(&paused), &[]), on, "killed between the two");
+        let both = [&paused[..], &[Event::Started { replicate: second }, failed]].concat();
+        assert_eq!(next(&params, &Trials::from_events(&both), &[]), Job::Done);
+        let again = [&both[..], &[Event::Retried { trial: 0 }]].concat();
+        assert_eq!(next(&params, &Trials::from_events(&again), &[]), on);
     }
 }

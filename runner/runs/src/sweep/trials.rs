@@ -81,9 +81,11 @@ impl Trials {
                     let is_complete = trial.endings().all(|ending| ending == Some(Ending::Complete));
                     trial.skips_rungs |= is_complete;
                     // What another script has reported decides nothing any more. A failed replicate stays failed until it is retried.
-                    for progress in trial.replicates.values_mut().filter(|progress| !progress.has_failed()) {
-                        progress.reopen();
+                    for progress in trial.replicates.values_mut() {
                         progress.reports.clear();
+                        if !progress.has_failed() {
+                            progress.reopen();
+                        }
                     }
                 }
             }
@@ -148,7 +150,7 @@ impl Trial {
             TrialState::Pruned
         } else if complete >= replicates as usize {
             TrialState::Complete
-        } else if any(Ending::Paused) && self.endings().all(|found| found.is_some()) {
+        } else if any(Ending::Paused) && self.endings().flatten().count() >= replicates as usize {
             TrialState::Paused
         } else {
             TrialState::Killed

@@ -98,6 +98,9 @@ fn sweep(
             call.misuse("objective: is empty; name the trials' values, such as \"score\", or leave it out")
         );
     }
+    if params.objective.chars().any(char::is_control) {
+        return Err(call.misuse(format!("objective: expected text of one line, got {:?}", params.objective)));
+    }
     session.name_sweep(&call, &params.name)?;
     let call_params = CallParams { params: params.clone(), given };
     let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
@@ -328,6 +331,13 @@ impl Work {
             rest.map(|()| value).map_err(|failure| failure.into_rhai(call.location()))
         });
         let (spent, ended) = (turn.run.0.spent(), self.outcome(&call, session, &turn, called));
+        // What a changed script does no more leaves the run of a trial that has come to its end, as it does others.
+        let ended = ended.and_then(|ended| {
+            if ended.0 == Ending::Complete {
+                call.run(host.complete())?;
+            }
+            Ok(ended)
+        });
         host.close();
         let (ending, result, because) = ended?;
         self.note(&call, Event::Ended { replicate: id, ending, result, because, spent })?;
@@ -365,7 +375,8 @@ impl Work {
             return Ok((ending, turn.last_report(), None));
         }
         let failure = session.describe(&error, &call.location().source);
-        let is_first = !self.is_alone && self.board().rows.iter().all(|row| row.result.is_none());
+        let is_first =
+            !self.is_alone && turn.id.trial == 0 && self.board().rows.iter().all(|row| row.result.is_none());
         if is_first || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
             return Err(error);
         }
