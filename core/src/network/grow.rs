@@ -17,6 +17,7 @@ use super::{
     WeightTensor, Weights, initial_weights,
 };
 use crate::params;
+use crate::params::{Param as _, Problem};
 use crate::rng::{Purpose, Seed};
 
 params! {
@@ -24,7 +25,7 @@ params! {
     pub struct GrowParams {
         /// Blocks of the tower.
         blocks: Option<u32> = None, in 0..=256;
-        /// Channels of the tower.
+        /// Channels of the tower, and of a convolutional policy head without `filters` of its own.
         filters: Option<u32> = None, in 1..=4096;
         /// Channels of the value head's convolution.
         value_filters: Option<u32> = None, in 1..=1024;
@@ -68,7 +69,10 @@ impl GrowParams {
         if let Some(buckets) = &self.policy_king_buckets {
             spec.policy_head.king_buckets.clone_from(buckets);
         }
-        spec.policy_head.filters = self.policy_filters.or(spec.policy_head.filters);
+        let filters = self.policy_filters.or(spec.policy_head.filters);
+        // An nnue's own policy layer without a width of its own stays as wide as the tower was.
+        let is_left_behind = spec.policy_head.inputs.is_some() && spec.tower.filters != from.tower.filters;
+        spec.policy_head.filters = filters.or(is_left_behind.then_some(from.tower.filters));
         if let Some(added) = &self.auxiliary_heads {
             let has = spec.auxiliary_heads.get_or_insert_with(|| added.clone());
             has.soft_policy |= added.soft_policy;
@@ -234,6 +238,13 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
         );
     }
     problems.extend(bucket_problems);
+    // What holds for every net, once it is clear that it can be grown.
+    if problems.is_empty()
+        && let Err(errors) = params::read::<NetworkSpec>("grow", &to.to_value())
+    {
+        let problem = |problem: &Problem| format!("{}: {}", problem.path, problem.message);
+        problems.extend(errors.problems.iter().map(problem));
+    }
     if problems.is_empty() { Ok(()) } else { Err(GrowError(problems)) }
 }
 

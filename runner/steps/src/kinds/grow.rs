@@ -35,7 +35,7 @@ impl Growth {
 
 impl Step for Growth {
     const KIND: &'static str = "grow";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[
         Usage {

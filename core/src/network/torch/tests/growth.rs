@@ -5,7 +5,7 @@ use crate::network::samples::{all_kinds, batch_of, trained_weights};
 use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use crate::network::{
     Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, MovesLeftHeadSpec, NetworkSpec,
-    NnueInputs, Tower, Weights, check_against, grow, layout,
+    NnueInputs, PolicyHeadSpec, Tower, TowerSpec, Weights, check_against, grow, layout,
 };
 use crate::rng::Seed;
 
@@ -80,6 +80,43 @@ fn grown_nets_have_the_same_outputs() {
             }
         }
     }
+}
+
+#[test]
+fn an_own_policy_layer_keeps_its_width_unless_it_is_given() {
+    let spec = |filters| {
+        let tower = TowerSpec { kind: Tower::Nnue, filters: 64, ..TowerSpec::default() };
+        let policy_head =
+            PolicyHeadSpec { inputs: Some(NnueInputs::Threats), filters, ..PolicyHeadSpec::default() };
+        NetworkSpec { tower, policy_head, ..NetworkSpec::default() }
+    };
+    let grown = |from: &NetworkSpec, params: GrowParams| {
+        let params = GrowParams { filters: Some(128), ..params };
+        params.target(from).expect("grows").policy_head.filters
+    };
+    assert_eq!(grown(&spec(None), GrowParams::default()), Some(64));
+    assert_eq!(grown(&spec(Some(192)), GrowParams::default()), Some(192));
+    assert_eq!(
+        grown(&spec(None), GrowParams { policy_filters: Some(128), ..GrowParams::default() }),
+        Some(128)
+    );
+    let shared = NetworkSpec { policy_head: PolicyHeadSpec::default(), ..spec(None) };
+    let policy_inputs = Some(NnueInputs::Threats);
+    assert_eq!(grown(&shared, GrowParams { policy_inputs, ..GrowParams::default() }), Some(64));
+    assert_eq!(grown(&shared, GrowParams::default()), None);
+}
+
+#[test]
+fn a_net_grows_into_nets_that_can_be_read_only() {
+    let tower = TowerSpec { kind: Tower::Nnue, filters: 64, ..TowerSpec::default() };
+    let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+    let head = |filters| GrowParams {
+        moves_left_head: Some(MovesLeftHeadSpec { filters, hidden: 8 }),
+        ..GrowParams::default()
+    };
+    let error = head(4).target(&spec).expect_err("an nnue's heads are dense").to_string();
+    assert!(error.contains("moves_left_head.filters: has no effect in the kind nnue"), "{error}");
+    assert!(head(MovesLeftHeadSpec::default().filters).target(&spec).is_ok());
 }
 
 #[test]
