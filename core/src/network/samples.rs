@@ -19,7 +19,7 @@ pub(super) fn encoding() -> Encoding {
 }
 
 /// Weights as of a trained net: no tensor is all zero, and the running statistics are not trivial.
-pub(super) fn trained_weights(spec: &NetworkSpec) -> Weights {
+pub(crate) fn trained_weights(spec: &NetworkSpec) -> Weights {
     let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
     for (name, tensor) in &mut weights {

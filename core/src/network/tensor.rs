@@ -46,6 +46,11 @@ impl TensorRole {
         !matches!(self, Self::RunningMean | Self::RunningVariance)
     }
 
+    /// Whether it multiplies inputs, or is an embedding; such tensors have two axes or more.
+    pub fn is_weight(self) -> bool {
+        matches!(self, Self::Weight | Self::SqueezeWeight | Self::ExciteWeight)
+    }
+
     /// Whether it belongs to batch norm.
     pub fn is_batch_norm(self) -> bool {
         matches!(

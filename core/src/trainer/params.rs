@@ -48,6 +48,16 @@ param_enum! {
     }
 }
 
+impl Mirroring {
+    /// How often an epoch has each sample.
+    pub fn images(self) -> u64 {
+        match self {
+            Self::None | Self::Random => 1,
+            Self::Both => 2,
+        }
+    }
+}
+
 param_enum! {
     /// Which statistics batch norm uses while training.
     pub enum BatchNormMode {
@@ -96,8 +106,8 @@ param_enum! {
 param_enum! {
     /// Where the optimiser's state comes from.
     pub enum OptimizerStart {
-        /// From the training that made the net, if it used the same kind of optimiser and kept its state; else it starts empty. An
-        /// empty state makes the first updates of `adamw` as large as the learning rate, whatever the gradient.
+        /// From the training that made the net, if it used the same kind of optimiser and kept its state; else it starts empty, as
+        /// `fresh` does. An empty state makes the first updates of `adamw` as large as the learning rate, whatever the gradient.
         Carried = "carried",
         /// It starts empty.
         Fresh = "fresh",
@@ -152,7 +162,7 @@ params! {
         beta2: f64 = 0.999, in 0.0..=0.999_999;
         /// Keeps `adamw`'s divisor away from 0 (Kingma & Ba 2015).
         epsilon: f64 = 1e-8, in 1e-16..=1.0;
-        /// Weight decay of convolutions and dense layers; never of biases and batch norm. `adamw` shrinks
+        /// Weight decay of convolutions, dense layers and embeddings; never of biases and norms. `adamw` shrinks
         /// weights by `learning_rate · weight_decay` (0.01 as in PyTorch); `sgd` adds `weight_decay · weight` to the
         /// gradient, which is L2 regularisation (AlphaZero 2018 used 1e-4).
         weight_decay: f64 = 0.01, in 0.0..=1.0;

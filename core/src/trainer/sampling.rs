@@ -35,7 +35,7 @@ pub struct Sampler {
 impl Sampler {
     /// A sampler over `count` samples, at least one and fewer than 2³¹, in batches of `batch`.
     pub fn new(seed: Seed, count: usize, batch: u32, mirroring: Mirroring) -> Self {
-        let length = count as u64 * if mirroring == Mirroring::Both { 2 } else { 1 };
+        let length = count as u64 * mirroring.images();
         let (order, is_mirrored) = (Vec::new(), Vec::new());
         Self { seed, mirroring, length, batch: batch.into(), epoch: None, order, is_mirrored }
     }

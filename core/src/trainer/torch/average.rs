@@ -36,9 +36,9 @@ impl<'a> Average<'a> {
     }
 
     /// Takes the weights after an update, counted from 1, into the average if it is one of its steps.
-    pub(super) fn update(&mut self, net: &FlatNet, update: u32) -> Result<(), TchError> {
-        let is_step = update.is_multiple_of(self.params.every);
-        let is_before = self.params.kind == AverageKind::Swa && update <= self.params.start;
+    pub(super) fn update(&mut self, net: &FlatNet, update: u64) -> Result<(), TchError> {
+        let is_step = update.is_multiple_of(self.params.every.into());
+        let is_before = self.params.kind == AverageKind::Swa && update <= self.params.start.into();
         if !is_step || is_before {
             return Ok(());
         }

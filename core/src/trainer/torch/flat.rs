@@ -36,7 +36,7 @@ pub(super) struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PartKind {
     is_trained: bool,
-    /// Whether they have two axes or more: weights of convolutions and dense layers, and embeddings.
+    /// Whether they are weights of convolutions and dense layers, or embeddings, which have two axes or more.
     is_matrix: bool,
     /// Whether mixed precision casts them to 16 bits.
     is_cast: bool,
@@ -87,7 +87,7 @@ impl FlatTensor {
         Self::new(&[spec], kind, &weights, Device::Cpu).expect("it is on the CPU")
     }
 
-    /// Whether its tensors have two axes or more.
+    /// Whether its tensors are weights or embeddings, and no biases.
     pub(super) fn is_matrices(&self) -> bool {
         self.kind.is_matrix
     }
@@ -154,7 +154,7 @@ impl FlatNet {
         for spec in layout(&net.spec) {
             let kind = PartKind {
                 is_trained: spec.is_trained(),
-                is_matrix: spec.shape.len() >= 2,
+                is_matrix: spec.role.is_weight(),
                 is_cast: !spec.role.is_batch_norm() && !in_full.contains(&spec.name),
             };
             kinds.entry(kind).or_default().push(spec);

@@ -82,7 +82,7 @@ impl Optimizer {
         gradient: &Tensor,
         rate: f64,
     ) -> Result<(), TchError> {
-        // Biases and batch norm have one axis and are not decayed: shrinking them would not regularise the net.
+        // Biases and norms are not decayed: shrinking them would not regularise the net.
         let decay = if flat.is_matrices() { self.params.weight_decay } else { 0.0 };
         match self.params.kind {
             OptimizerKind::Sgd => self.sgd(number, &mut flat.numbers, gradient, decay, rate),

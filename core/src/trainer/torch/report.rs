@@ -11,7 +11,8 @@ pub struct TrainSummary {
     pub updates: u32,
     /// Samples seen: updates × batch.
     pub samples_seen: u64,
-    /// Samples to train on in an epoch: copies by weight count, and duplicates that were merged do not.
+    /// Samples to train on in an epoch: copies by weight and both images of `mirror: "both"` count, and duplicates that were merged
+    /// do not.
     pub training_samples: u64,
     /// Held-out samples.
     pub validation_samples: u64,

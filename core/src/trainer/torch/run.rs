@@ -67,13 +67,15 @@ impl<'a> TrainingLoop<'a> {
             return Ok(fresh);
         };
         let State { net, optimizer, average, .. } = State::load_finished(carried.path)?;
-        let optimizer = Some(optimizer).filter(|optimizer| optimizer.kind == params.optimizer.kind);
+        if optimizer.kind != params.optimizer.kind {
+            return Ok(fresh);
+        }
         let goes_on = |stored: &AverageState| {
             let is_ema = params.average.as_ref().is_some_and(|average| average.kind == AverageKind::Ema);
             is_ema && stored.kind == AverageKind::Ema
         };
         // With an average, the net that was stored is not the one that was trained and that the optimiser's state belongs to.
-        Ok(Begin { net, optimizer, average: average.filter(goes_on) })
+        Ok(Begin { net, optimizer: Some(optimizer), average: average.filter(goes_on) })
     }
 
     pub(super) fn resume(job: TrainJob<'a>, identity: String, state: State) -> Result<Self, TrainError> {
@@ -154,7 +156,12 @@ impl<'a> TrainingLoop<'a> {
         }
         self.done += 1;
         if let Some(average) = &mut self.average {
-            average.update(&self.learner.net, self.done)?;
+            // An exponential average goes on from training to training with the optimiser, and so does the count of its updates.
+            let number = match average.kind() {
+                AverageKind::Ema => self.learner.optimizer.updates(),
+                AverageKind::Swa => self.done.into(),
+            };
+            average.update(&self.learner.net, number)?;
         }
         self.report.meter.add(&totals, loss, gradient_norm);
         let params = self.job.params;
@@ -243,7 +250,7 @@ impl<'a> TrainingLoop<'a> {
         let summary = TrainSummary {
             updates: params.updates,
             samples_seen: u64::from(params.updates) * u64::from(params.batch),
-            training_samples: self.job.samples.training_count() as u64,
+            training_samples: self.job.samples.training_count() as u64 * params.mirror.images(),
             validation_samples: self.job.samples.validation_count() as u64,
             training_games: games.training,
             validation_games: games.validation,

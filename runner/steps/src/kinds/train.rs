@@ -78,7 +78,7 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static str = "train";
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
@@ -398,7 +398,8 @@ fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption
         updates: update,
         optimizer_updates: update.into(),
         samples_seen: u64::from(update) * u64::from(params.batch),
-        training_samples: (window.weighted_sum("positions") * (1.0 - params.validation_fraction)) as u64,
+        training_samples: (window.weighted_sum("positions") * (1.0 - params.validation_fraction)) as u64
+            * params.mirror.images(),
         validation_samples: held_out(positions),
         training_games: (games as u64 - held_out(games)) as u32,
         validation_games: held_out(games) as u32,

@@ -10,11 +10,11 @@ use crate::board::{Game, GameResult, Position, Reason, Side};
 use crate::durable::digest;
 use crate::event::{Event, Observer, Silent};
 use crate::network::checkpoint::Checkpoint;
-use crate::network::samples::king_buckets;
+use crate::network::samples::{king_buckets, trained_weights};
 use crate::network::torch::{TorchEvaluator, TorchOptions};
 use crate::network::{
-    AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, Tower, TowerSpec,
-    ValueHeadSpec, Weights, initial_weights,
+    AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, TensorSpec, Tower,
+    TowerSpec, ValueHeadSpec, Weights, initial_weights, layout,
 };
 use crate::params::{Schedule, Value, read};
 use crate::store::PositionRow;
@@ -246,6 +246,7 @@ fn two_trainings_with_the_state_carried_are_one_training() {
         .map(|kind| (kind, None))
         .into_iter()
         .chain(kinds.map(|kind| (kind, Some(WeightAverage { decay: 0.8, ..WeightAverage::default() }))))
+        .chain([(OptimizerKind::AdamW, Some(WeightAverage { every: 3, ..WeightAverage::default() }))])
     {
         let params = |updates| TrainParams {
             updates,
@@ -307,14 +308,49 @@ fn without_an_average_the_weights_themselves_are_trained_on() {
 #[test]
 fn a_state_of_another_optimizer_is_not_carried() {
     let (games, positions) = random_games(4, 10);
-    let params = short(OptimizerParams::default());
+    let average = Some(WeightAverage::default());
+    let params = TrainParams { average, ..short(OptimizerParams::default()) };
     let samples = samples(&games, &positions, &params);
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("state");
     let first = run_with(&params, &samples, &path, &Silent).expect("trains");
-    let sgd = OptimizerParams { kind: OptimizerKind::Sgd, ..OptimizerParams::default() };
-    let second = run_on(&TrainParams { optimizer: sgd, ..params }, &samples, &first, &path, &[]);
+    let sgd = |state| {
+        let optimizer = OptimizerParams { kind: OptimizerKind::Sgd, state, ..OptimizerParams::default() };
+        run_on(&TrainParams { optimizer, ..params.clone() }, &samples, &first, &path, &[])
+    };
+    let second = sgd(OptimizerStart::Carried);
     assert_eq!(second.summary.optimizer_updates, 12);
+    // It starts from the net that was stored, the average.
+    assert_eq!(bits(&second), bits(&sgd(OptimizerStart::Fresh)));
+}
+
+#[test]
+fn weight_decay_shrinks_weights_and_no_biases() {
+    let (games, positions) = random_games(1, 16);
+    let tower =
+        TowerSpec { kind: Tower::Transformer, blocks: 1, filters: 16, heads: 2, ..TowerSpec::default() };
+    let spec = NetworkSpec { tower, ..tiny_net().spec };
+    let start = Checkpoint { weights: trained_weights(&spec), spec, provenance: Value::group() };
+    let after = |kind, weight_decay| {
+        let params = TrainParams {
+            updates: 1,
+            batch: 16,
+            learning_rate: Schedule::from_samples(&[0.1]).expect("samples"),
+            optimizer: OptimizerParams { kind, weight_decay, ..OptimizerParams::default() },
+            ..all_trained()
+        };
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let samples = samples(&games, &positions, &params);
+        run_net(&start, &params, &samples, &folder.path().join("state"), &Silent).expect("trains").weights
+    };
+    for kind in [OptimizerKind::Sgd, OptimizerKind::AdamW, OptimizerKind::Muon] {
+        let (with, without) = (after(kind, 0.5), after(kind, 0.0));
+        for TensorSpec { name, .. } in layout(&start.spec) {
+            let is_decayed = with[&name] != without[&name];
+            let is_weight = name.ends_with(".weight") && !name.contains("norm") && !name.contains("bn");
+            assert_eq!(is_decayed, is_weight, "{kind:?} {name}");
+        }
+    }
 }
 
 #[test]
