@@ -9,7 +9,7 @@ use crate::network::{Evaluator, EvaluatorError};
 use crate::params;
 
 params! {
-    /// Searches of given positions, without noise.
+    /// Searches of given positions, without noise and forced playouts.
     pub struct AnalysisParams {
         /// The search of every position. For searches that are continued, its simulations come on top.
         search: SearchParams = SearchParams::default();

@@ -109,7 +109,8 @@ impl Search {
             && !self.tree.nodes.is_empty()
             && let Some(gain) = self.budget.gain.update(stop, self.tree.visited_edges(ROOT))
         {
-            self.budget.is_ended = gain < stop.minimum;
+            // A batch of leaves can hold several comparisons.
+            self.budget.is_ended |= gain < stop.minimum;
         }
     }
 }

@@ -33,7 +33,7 @@ param_enum! {
 params! {
     /// Searches the positions of stored games again.
     pub struct ReanalysisParams {
-        /// The search of every position, without noise. With 1 simulation it is the net's answer alone, as a teacher gives it: its
+        /// The search of every position, without noise and forced playouts. With 1 simulation it is the net's answer alone, as a teacher gives it: its
         /// policy is the target, and its value that of the search.
         search: SearchParams = SearchParams::default();
         /// Which positions are searched again; the others keep what they have.

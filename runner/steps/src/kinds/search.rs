@@ -56,7 +56,7 @@ struct Part {
 
 impl Step for PositionSearch {
     const KIND: &'static str = "search";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
     const SERIES: Series = Series::Searches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
@@ -93,6 +93,12 @@ impl Step for PositionSearch {
     }
 
     fn conflict(&self, params: &AnalysisParams, _: &Value) -> Option<String> {
+        let continues = matches!(self.input, SearchInput::Continue(_));
+        if continues && params.search.root.rule.plans_ahead() {
+            let planned = "search.root.rule: the search of such a root plans all its simulations before the first and cannot be continued; set \
+                           it to \"puct\", or search the positions with more simulations";
+            return Some(planned.to_owned());
+        }
         unmet("search", &params.search, &self.network.0.spec)
     }
 
