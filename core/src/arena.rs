@@ -37,7 +37,7 @@ pub use puzzles::{
 pub use score::{
     EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,
 };
-pub use sprt::{EloModel, Sprt, SprtParams, Verdict};
+pub use sprt::{EloModel, Sprt, SprtPairs, SprtParams, Verdict};
 pub use student::student;
 
 #[cfg(test)]

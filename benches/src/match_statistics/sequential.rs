@@ -1,6 +1,6 @@
 //! Error rates and lengths of sequential tests, beside Wald's prediction.
 
-use dc0_core::arena::{EloModel, SprtParams, Verdict, elo_of};
+use dc0_core::arena::{EloModel, SprtPairs, SprtParams, Verdict, elo_of};
 use dc0_core::rng::{Purpose, Seed, Stream};
 
 use super::games::Synthetic;
@@ -30,8 +30,10 @@ pub(super) fn run(games: &Synthetic, matches: u32) {
 fn tests(games: &Synthetic, params: &SprtParams, elo: f64, matches: u32, stream: &mut Stream) {
     let (mut passed, mut failed, mut played, mut most) = (0, 0, 0, 0);
     for _ in 0..matches {
-        let points = (0..MOST_PAIRS).map(|_| games.pair(elo, stream));
-        let Some((pairs, test)) = params.decided(points) else { continue };
+        let mut so_far = SprtPairs::default();
+        let decided = (0..MOST_PAIRS).find_map(|_| params.add(&mut so_far, games.pair(elo, stream)));
+        let Some(test) = decided else { continue };
+        let pairs = so_far.number();
         passed += u32::from(test.verdict() == Verdict::Passed);
         failed += u32::from(test.verdict() == Verdict::Failed);
         played += 2 * u64::from(pairs);

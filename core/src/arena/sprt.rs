@@ -61,6 +61,20 @@ pub struct Sprt {
     pub upper: f64,
 }
 
+/// The pairs of a test so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SprtPairs {
+    counts: [u32; 5],
+    number: u32,
+}
+
+impl SprtPairs {
+    /// How many there are.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}
+
 impl SprtParams {
     /// The test after pairs with these points for the first player: counts of 0, ½, 1, 1½ and 2.
     pub fn test(&self, pentanomial: &[u32; 5]) -> Sprt {
@@ -68,18 +82,12 @@ impl SprtParams {
         Sprt { llr: self.log_likelihood_ratio(pentanomial), lower, upper }
     }
 
-    /// The first prefix of the pairs that decides, by the points of each pair in the order of their numbers: its length and the test.
-    /// Later pairs do not count, so the decision does not depend on the order in which games end.
-    pub fn decided(&self, pairs: impl IntoIterator<Item = f64>) -> Option<(u32, Sprt)> {
-        let mut counts = [0; 5];
-        for (number, points) in (1..).zip(pairs) {
-            counts[(points * 2.0) as usize] += 1;
-            let test = self.test(&counts);
-            if test.verdict() != Verdict::Undecided {
-                return Some((number, test));
-            }
-        }
-        None
+    /// Adds the next pair, by the first player's points; the test if this one decides it. Pairs count in the order of their numbers and
+    /// later ones do not, so the decision does not depend on the order in which games end.
+    pub fn add(&self, pairs: &mut SprtPairs, points: f64) -> Option<Sprt> {
+        pairs.counts[(points * 2.0) as usize] += 1;
+        pairs.number += 1;
+        Some(self.test(&pairs.counts)).filter(|test| test.verdict() != Verdict::Undecided)
     }
 
     fn log_likelihood_ratio(&self, pentanomial: &[u32; 5]) -> f64 {
@@ -146,14 +154,44 @@ fn with_mean(found: &[f64; 5], mean: f64) -> [f64; 5] {
     constrained(found, &SCORES.map(|score| score - mean))
 }
 
+/// Mean and standard deviation of a game's score.
+fn moments(shares: &[f64; 5]) -> (f64, f64) {
+    let mean: f64 = (0..5).map(|result| shares[result] * SCORES[result]).sum();
+    let variance: f64 = (0..5).map(|result| shares[result] * (SCORES[result] - mean).powi(2)).sum();
+    (mean, variance.sqrt())
+}
+
+/// The distribution with shares in proportion to `e^(x · score)` whose mean exceeds ½ by `t` standard deviations.
+fn tilted(t: f64) -> [f64; 5] {
+    let shares = |x: f64| {
+        // The largest weight is 1.
+        let weights = SCORES.map(|score| (x * (score - 0.5) - x.abs() / 2.0).exp());
+        let total: f64 = weights.iter().sum();
+        weights.map(|weight| weight / total)
+    };
+    let (mut low, mut high) = (-MOST_TILT, MOST_TILT);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        let (mean, deviation) = moments(&shares(middle));
+        if (mean - 0.5) / deviation < t {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    shares(f64::midpoint(low, high))
+}
+
+/// At this x, t is 1000; that of 1000 normalised Elo is 4.
+const MOST_TILT: f64 = 50.0;
+
 /// The likeliest distribution whose mean exceeds ½ by `t` standard deviations, by iteration: given mean and deviation of the last
-/// one, the condition is linear ("Comments on Normalized Elo", section 4.1).
+/// one, the condition is linear ("Comments on Normalized Elo", section 4.1). The first one fulfils it, so that the linear condition can be
+/// fulfilled as well; with equal shares, as in fishtest, it cannot where |t| is above 0.94.
 fn with_t_value(found: &[f64; 5], t: f64) -> [f64; 5] {
-    let mut shares = [0.2; 5];
+    let mut shares = tilted(t);
     for _ in 0..MOST_ROUNDS {
-        let mean: f64 = (0..5).map(|result| shares[result] * SCORES[result]).sum();
-        let variance: f64 = (0..5).map(|result| shares[result] * (SCORES[result] - mean).powi(2)).sum();
-        let deviation = variance.sqrt();
+        let (mean, deviation) = moments(&shares);
         let bend = |score: f64| 1.0 + ((mean - score) / deviation).powi(2);
         let next = constrained(found, &SCORES.map(|score| score - 0.5 - 0.5 * t * deviation * bend(score)));
         let change = (0..5).map(|result| (next[result] - shares[result]).abs()).fold(0.0, f64::max);
@@ -165,8 +203,8 @@ fn with_t_value(found: &[f64; 5], t: f64) -> [f64; 5] {
     shares
 }
 
-/// Rounds after which the iteration ends; mostly five suffice.
-const MOST_ROUNDS: u32 = 50;
+/// Rounds after which the iteration ends; mostly five suffice, and 110 for a few pairs and |t| of 4.
+const MOST_ROUNDS: u32 = 200;
 
 /// The likeliest distribution under which `values` have the mean 0, given the shares that were found: `p / (1 + x · value)`, where x
 /// makes the mean 0 (Owen 2001, Empirical Likelihood, section 2.4). Some values must be below 0 and some above.
@@ -192,11 +230,18 @@ fn constrained(found: &[f64; 5], values: &[f64; 5]) -> [f64; 5] {
 mod tests {
     use rand::RngExt;
 
-    use super::{EloModel, SprtParams, Verdict};
+    use super::{EloModel, Sprt, SprtPairs, SprtParams, Verdict};
     use crate::rng::{Purpose, Seed};
 
     fn params(elo0: f64, elo1: f64, model: EloModel) -> SprtParams {
         SprtParams { elo0, elo1, model, ..SprtParams::default() }
+    }
+
+    /// The pairs until the first that decides, and the test then.
+    fn first_decided(params: &SprtParams, points: &[f64]) -> Option<(u32, Sprt)> {
+        let mut pairs = SprtPairs::default();
+        let test = points.iter().find_map(|points| params.add(&mut pairs, *points))?;
+        Some((pairs.number(), test))
     }
 
     #[test]
@@ -237,11 +282,32 @@ mod tests {
     fn the_decision_is_the_first_and_later_pairs_do_not_count() {
         let params = params(0.0, 50.0, EloModel::Logistic);
         let pairs: Vec<f64> = (0..200).map(|pair| if pair % 4 == 3 { 0.5 } else { 1.5 }).collect();
-        let (decided, test) = params.decided(pairs.iter().copied()).expect("a clear match");
+        let (decided, test) = first_decided(&params, &pairs).expect("a clear match");
         assert_eq!(test.verdict(), Verdict::Passed);
-        assert!(params.decided(pairs[..decided as usize - 1].iter().copied()).is_none());
-        let longer = pairs[..decided as usize].iter().copied().chain([0.0; 500]);
-        assert_eq!(params.decided(longer), Some((decided, test)));
+        assert!(first_decided(&params, &pairs[..decided as usize - 1]).is_none());
+        let longer: Vec<f64> = pairs[..decided as usize].iter().copied().chain([0.0; 500]).collect();
+        assert_eq!(first_decided(&params, &longer), Some((decided, test)));
+    }
+
+    #[test]
+    fn large_normalised_differences_are_fulfilled_by_the_likeliest_distribution() {
+        let mut stream = Seed { run: 3, step: 1 }.stream(0, Purpose::RandomPlayer);
+        for _ in 0..300 {
+            let weights: [f64; 5] = std::array::from_fn(|_| stream.random::<f64>().powi(4) + 1e-4);
+            let total: f64 = weights.iter().sum();
+            let found = weights.map(|weight| weight / total);
+            let t = 8.2 * (stream.random::<f64>() - 0.5);
+            let shares = super::with_t_value(&found, t);
+            let (mean, deviation) = super::moments(&shares);
+            assert!(((mean - 0.5) / deviation - t).abs() < 1e-6, "{found:?} {t}: {shares:?}");
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
+        }
+        // A player that wins all pairs is far above 1000, one that wins none far below 0.
+        for (elo1, pairs, verdict) in
+            [(1000.0, [0, 0, 0, 0, 200], Verdict::Passed), (300.0, [0, 200, 0, 0, 0], Verdict::Failed)]
+        {
+            assert_eq!(params(0.0, elo1, EloModel::Normalized).test(&pairs).verdict(), verdict, "{elo1}");
+        }
     }
 
     #[test]
@@ -261,7 +327,7 @@ mod tests {
             };
             let verdicts = (0..300).map(|_| {
                 let pairs: Vec<f64> = (0..2000).map(|_| points()).collect();
-                params.decided(pairs).expect("a test this long decides").1.verdict()
+                first_decided(&params, &pairs).expect("a test this long decides").1.verdict()
             });
             let errors = verdicts.filter(|verdict| *verdict == wrong).count();
             // 5 % of 300 and three standard errors; the ratio jumps over its bound, so errors are rarer than that.

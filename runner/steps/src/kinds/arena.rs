@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
     self, ArenaParams, Baseline, EloInterval, KeepMatchShard, Lineup, MakeProgram, Match, MatchShard,
-    MatchSummary, Mind, PlayerParams, Sprt, baseline,
+    MatchSummary, Mind, PlayerParams, Sprt, SprtPairs, baseline,
 };
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::book::{Book, BookParams};
@@ -77,7 +77,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 8;
+    const VERSION: u32 = 9;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
@@ -326,7 +326,7 @@ impl Arena {
     ) -> Result<Product, StepError> {
         let all = self.shards(params).len() as u32;
         let finished = workspace.finished_shards::<Part>(all)?;
-        let decided = decision(params, &Standing::new(params, finished).known().parts);
+        let decided = Standing::new(params, finished).known().decision(params);
         let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
         let mut rows: Vec<MatchGameRow> = Vec::new();
         let mut evaluations = 0;
@@ -734,6 +734,15 @@ impl Known {
     fn add(&mut self, shard: u32, part: Part) {
         self.remove(shard);
         for half_points in &part.half_points {
+    tested: Tested,
+}
+
+/// The sequential test of the shards before the first that is missing.
+#[derive(Default)]
+struct Tested {
+    shards: u32,
+    pairs: SprtPairs,
+    decision: Option<(u32, Sprt)>,
             self.counts[usize::from(*half_points)] += 1;
         }
         self.parts.insert(shard, part);
@@ -750,6 +759,22 @@ impl<'a> Standing<'a> {
     fn new(params: &'a ArenaParams, finished: BTreeMap<u32, ShardNote<Part>>) -> Self {
         let mut known = Known::default();
         for (shard, note) in finished {
+        self.tested = Tested::default();
+    }
+
+    /// The number of pairs that decide the match's test, and the test after them; `None` if there is no test, or not enough pairs yet.
+    /// Pairs count in their order, so what follows a shard that is missing does not count yet.
+    fn decision(&mut self, params: &ArenaParams) -> Option<(u32, Sprt)> {
+        let sprt = params.sprt.as_ref()?;
+        let Tested { shards, pairs, decision } = &mut self.tested;
+        while decision.is_none()
+            && let Some(part) = self.parts.get(shards)
+        {
+            let mut points = part.half_points.iter().map(|half_points| f64::from(*half_points) / 2.0);
+            *decision = points.find_map(|points| sprt.add(pairs, points)).map(|test| (pairs.number(), test));
+            *shards += 1;
+        }
+        *decision
             known.add(shard, note.part);
         }
         Self { params, known: Mutex::new(known) }
@@ -760,7 +785,7 @@ impl<'a> Standing<'a> {
     }
 
     fn is_decided(&self) -> bool {
-        decision(self.params, &self.known().parts).is_some()
+        self.known().decision(self.params).is_some()
     }
 
     /// Adds a finished shard, reports the score so far, and says whether the match goes on.
@@ -780,20 +805,8 @@ impl<'a> Standing<'a> {
         for (name, value) in metrics {
             progress.event(Event::Metric { name, value });
         }
-        if decision(self.params, &known.parts).is_some() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if known.decision(self.params).is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-}
-
-/// The number of pairs that decide the match's test, and the test after them; `None` if there is no test, or not enough pairs yet.
-/// Pairs count in their order, so what follows a shard that is missing does not count yet.
-fn decision(params: &ArenaParams, parts: &BTreeMap<u32, Part>) -> Option<(u32, Sprt)> {
-    let prefix = (0..).map_while(|shard| parts.get(&shard));
-    let points = prefix.flat_map(|part| &part.half_points).map(|half_points| f64::from(*half_points) / 2.0);
-    params.sprt.as_ref()?.decided(points)
 }
 
 /// How many games of a match ended in each way.
