@@ -1,7 +1,7 @@
 //! Ending games before the rules do, by what both players think of them or by tablebases.
 
 use super::error::ArenaError;
-use crate::board::{Adjudication, Game, GameResult, Tablebase};
+use crate::board::{Adjudication, Game, GameResult, Side, Tablebase};
 use crate::params;
 
 params! {
@@ -9,7 +9,7 @@ params! {
     pub struct ResignationParams {
         /// A player resigns after this many of its moves in a row with a score of −`score` or less.
         moves: u32 = 4, in 1..=1000;
-        /// See `moves`.
+        /// See `moves`. A net's own scores end at 12,780, those of other programs do not.
         score: f64 = 800.0, in 1.0..=40_000.0;
         /// Whether the opponent's scores must agree, by `score` or more at the move before each of these.
         agreed: bool = true;
@@ -23,7 +23,7 @@ params! {
         moves: u32 = 8, in 1..=1000;
         /// See `moves`.
         score: f64 = 10.0, in 0.0..=1000.0;
-        /// Not before this move of the game.
+        /// Not before this move of the game, by either player.
         first_move: u32 = 40, in 1..=10_000;
     }
 }
@@ -65,8 +65,8 @@ impl AdjudicationParams {
         if self.resignation.as_ref().is_some_and(|params| params.holds(scores)) {
             return Ok(Some((GameResult::won_by(Some(mover.other())), Adjudication::Resignation)));
         }
-        let move_number = game.position().fullmove_number();
-        let is_level = |params: &AgreedDrawParams| move_number >= params.first_move && params.holds(scores);
+        let made = game.position().fullmove_number() - u32::from(mover == Side::Black);
+        let is_level = |params: &AgreedDrawParams| made >= params.first_move && params.holds(scores);
         let agreed = self.agreed_draw.as_ref().is_some_and(is_level);
         Ok(agreed.then_some((GameResult::Draw, Adjudication::AgreedDraw)))
     }
@@ -142,8 +142,9 @@ mod tests {
             )
         };
         let level = [0.0, 10.0, -10.0, 3.0];
-        assert_eq!(drawn(3, &level), Some((GameResult::Draw, Adjudication::AgreedDraw)));
-        assert_eq!(drawn(4, &level), None, "it is move 3");
+        let agreed = Some((GameResult::Draw, Adjudication::AgreedDraw));
+        assert_eq!((drawn(2, &level), drawn(3, &level)), (agreed, None), "Black has made move 2");
+        assert_eq!((drawn(3, &[0.0; 5]), drawn(4, &[0.0; 5])), (agreed, None), "White has made move 3");
         assert_eq!(drawn(1, &level[1..]), None, "three plies only");
         assert_eq!(drawn(1, &[0.0, 11.0, 0.0, 0.0]), None);
         assert_eq!(drawn(1, &[0.0, f32::NAN, 0.0, 0.0]), None);
