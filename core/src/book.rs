@@ -25,6 +25,9 @@ params! {
         plies: Option<u32> = None, in 1..=1000;
         /// Whether openings are dealt again once all were. Players that always play the same then repeat their games.
         repeat: bool = false;
+        /// Openings that are skipped, in an order that is the same in all matches of a run with a number here: a match goes on in the book
+        /// where others ended. Without a number each match has an order of its own.
+        skip: Option<u32> = None;
     }
     check |params| {
         file_problem(&params.file, params.plies).into_iter().collect()

@@ -193,7 +193,7 @@ fn until(
             return (2 * results.len(), found);
         }
         let next = if choose {
-            found.next_pair(ROUND).into_iter().map(|players| (players, ROUND / 2)).collect()
+            found.next_pair(ROUND, &|_| true).into_iter().map(|players| (players, ROUND / 2)).collect()
         } else {
             all.clone()
         };

@@ -73,7 +73,10 @@ struct End {
 /// The game from which the games of a pair start.
 pub fn opening(params: &ArenaParams, seed: Seed, book: Option<&Book>, pair: u32) -> Game {
     if let Some(book) = book {
-        return book.opening(seed, pair.into());
+        return match params.openings.as_ref().and_then(|openings| openings.skip) {
+            Some(skip) => book.opening(Seed { step: 0, ..seed }, u64::from(skip) + u64::from(pair)),
+            None => book.opening(seed, pair.into()),
+        };
     }
     let mut stream = seed.stream(u64::from(pair), Purpose::Opening);
     random_opening(params.opening_plies, &params.rules(), &mut stream)

@@ -38,6 +38,7 @@ use model::{ELO, expected};
 
 pub use groups::groups;
 pub use model::{Chances, chances};
+pub use pairing::MayMeet;
 pub use results::{PairResult, Tally};
 pub use standings::{RatingError, Standing, Standings};
 

@@ -137,7 +137,7 @@ pub enum StepError {
     },
     /// A book whose openings leave no moves to play.
     #[error(
-        "openings: the longest opening of {file} has {plies} plies, which with `opening_plies` must stay below max_plies = {max_plies}; \
+        "openings: the longest opening of {file} has {plies} plies, which must stay below max_plies = {max_plies}, in self-play with `opening_plies`; \
          set `openings: #{{ file, plies }}`"
     )]
     LongOpenings {

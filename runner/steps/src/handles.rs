@@ -331,6 +331,18 @@ impl Player {
         }
     }
 
+    /// Whether it plays as the other one does.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Network { network, own }, Self::Network { network: others, own: others_own }) => {
+                network.0.digest == others.0.digest && own == others_own
+            }
+            (Self::Baseline(baseline), Self::Baseline(other)) => baseline.name() == other.name(),
+            (Self::Program(program), Self::Program(other)) => program.digest == other.digest,
+            _ => false,
+        }
+    }
+
     /// Its net, if it has one.
     pub fn network(&self) -> Option<&Network> {
         match self {

@@ -9,27 +9,32 @@ use super::Ratings;
 use super::matrix::Matrix;
 use super::model::{ELO, expected};
 
+/// Whether two players, the smaller index first, may still meet.
+pub type MayMeet<'a> = &'a dyn Fn([usize; 2]) -> bool;
+
 impl Ratings {
     /// The width of the widest 95 % interval, in Elo; `None` while some player has no rating.
     pub fn widest(&self) -> Option<f64> {
         self.players.iter().try_fold(0.0_f64, |widest, rating| Some(widest.max(rating.as_ref()?.width())))
     }
 
-    /// The two players whose next `games` games teach most; `None` if there are none whose games would change a rating.
+    /// The two players, among those that may meet, whose next `games` games teach most; `None` if there are none whose games would change
+    /// a rating.
     ///
     /// Groups that no game connects to the rated players come first: the first player of the largest meets the rated player nearest to
     /// the mean, which is the likeliest to be near an unknown strength.
-    pub fn next_pair(&self, games: u32) -> Option<[usize; 2]> {
-        self.next_pairs(games, 1).first().copied()
+    pub fn next_pair(&self, games: u32, may_meet: MayMeet<'_>) -> Option<[usize; 2]> {
+        self.next_pairs(games, 1, may_meet).first().copied()
     }
 
     /// The pairs of the next `count` rounds of `games` each, if they are planned at once: each is chosen as if the ones before had been
     /// played. Fewer if no others would change a rating.
-    pub fn next_pairs(&self, games: u32, count: usize) -> Vec<[usize; 2]> {
-        let mut pairs: Vec<[usize; 2]> = self.connecting().into_iter().take(count).collect();
+    pub fn next_pairs(&self, games: u32, count: usize, may_meet: MayMeet<'_>) -> Vec<[usize; 2]> {
+        let mut pairs: Vec<[usize; 2]> =
+            self.connecting().into_iter().filter(|pair| may_meet(*pair)).take(count).collect();
         let mut covariance = self.covariance.clone();
         while pairs.len() < count {
-            let Some(pair) = self.most_informative(&covariance, f64::from(games)) else { break };
+            let Some(pair) = self.most_informative(&covariance, f64::from(games), may_meet) else { break };
             covariance = self.after(&covariance, pair, f64::from(games));
             pairs.push(pair);
         }
@@ -48,13 +53,13 @@ impl Ratings {
     }
 
     /// The pair whose games reduce uncertainty most, the first of several.
-    fn most_informative(&self, covariance: &Matrix, games: f64) -> Option<[usize; 2]> {
+    fn most_informative(&self, covariance: &Matrix, games: f64, may_meet: MayMeet<'_>) -> Option<[usize; 2]> {
         let players: &[usize] = self.groups.first().map_or(&[], Vec::as_slice);
         let mut best: Option<([usize; 2], f64)> = None;
         for (index, first) in players.iter().enumerate() {
             for second in &players[index + 1..] {
                 let gain = self.gain(covariance, [*first, *second], games);
-                if gain > best.map_or(0.0, |(_, gain)| gain) {
+                if gain > best.map_or(0.0, |(_, gain)| gain) && may_meet([*first, *second]) {
                     best = Some(([*first, *second], gain));
                 }
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use super::pairing::MayMeet;
 use super::results::{PairResult, Tally};
 use super::{Estimate, Rating, Ratings, fit};
 
@@ -139,12 +140,7 @@ impl Standings {
     }
 
     /// The two players whose next games teach most, by their indices; see [`Ratings::next_pair`].
-    pub fn next_pair(&self, games: u32) -> Option<[usize; 2]> {
-        self.ratings.next_pair(games)
-    }
-
-    /// The pairs of players of the next `count` rounds of `games` each; see [`Ratings::next_pairs`].
-    pub fn next_pairs(&self, games: u32, count: usize) -> Vec<[usize; 2]> {
-        self.ratings.next_pairs(games, count)
+    pub fn next_pair(&self, games: u32, may_meet: MayMeet<'_>) -> Option<[usize; 2]> {
+        self.ratings.next_pair(games, may_meet)
     }
 }

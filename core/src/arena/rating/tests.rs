@@ -315,25 +315,28 @@ fn intervals_have_nominal_coverage() {
 fn the_next_pair_connects_players_and_then_teaches_most() {
     // Nobody has met: the first player meets the others one by one; of three groups, the largest is joined first.
     let nobody = fit(3, &[], &BTreeMap::new());
-    assert_eq!((nobody.next_pair(10), nobody.next_pairs(10, 5)), (Some([0, 1]), vec![[0, 1], [0, 2]]));
+    assert_eq!(
+        (nobody.next_pair(10, &|_| true), nobody.next_pairs(10, 5, &|_| true)),
+        (Some([0, 1]), vec![[0, 1], [0, 2]])
+    );
     let mut results = vec![pair(0, 1, 1.0), pair(0, 2, 0.5), pair(3, 4, 1.0), pair(0, 2, 1.5)];
-    assert_eq!(fit(6, &results, &BTreeMap::new()).next_pairs(10, 2).len(), 2);
-    assert_eq!(fit(6, &results, &BTreeMap::new()).next_pair(10), Some([0, 3]));
+    assert_eq!(fit(6, &results, &BTreeMap::new()).next_pairs(10, 2, &|_| true).len(), 2);
+    assert_eq!(fit(6, &results, &BTreeMap::new()).next_pair(10, &|_| true), Some([0, 3]));
     // Anchors have no game to play with each other.
     let anchors = [(0, 0.0), (1, 20.0)].into();
-    assert_eq!(fit(2, &[pair(0, 1, 1.0)], &anchors).next_pair(10), None);
-    assert_eq!(fit(3, &[], &anchors).next_pair(10), Some([0, 2]));
+    assert_eq!(fit(2, &[pair(0, 1, 1.0)], &anchors).next_pair(10, &|_| true), None);
+    assert_eq!(fit(3, &[], &anchors).next_pair(10, &|_| true), Some([0, 2]));
     // Player 3 has the fewest games, and 2 is equal to it; 4 is too strong for it.
     results = (0..40).flat_map(|_| [pair(0, 1, 1.0), pair(1, 2, 1.0), pair(2, 0, 1.0)]).collect();
     results
         .extend((0..20).flat_map(|index| [pair(4, 0, if index == 0 { 1.0 } else { 2.0 }), pair(4, 2, 2.0)]));
     results.extend([pair(3, 2, 1.0), pair(3, 2, 1.5), pair(3, 2, 0.5)]);
     let ratings = fit(5, &results, &[(0, 0.0)].into());
-    let next = ratings.next_pair(20).expect("a pair");
+    let next = ratings.next_pair(20, &|_| true).expect("a pair");
     assert!(next.contains(&3) && !next.contains(&4), "{next:?}: {ratings:?}");
-    assert_eq!(next, ratings.next_pair(20).expect("a pair"));
+    assert_eq!(next, ratings.next_pair(20, &|_| true).expect("a pair"));
     // Planned at once, the rounds differ.
-    let planned = ratings.next_pairs(20, 3);
+    let planned = ratings.next_pairs(20, 3, &|_| true);
     assert!(planned.len() == 3 && planned.iter().any(|pair| *pair != next), "{planned:?}");
 }
 
@@ -350,7 +353,7 @@ fn games_until(width: f64, chosen: bool, seed: u64) -> usize {
         }
         let all = || (0..8).flat_map(|first| (first + 1..8).map(move |second| [first, second]));
         let pairs: Vec<[usize; 2]> = if chosen {
-            ratings.next_pair(10).into_iter().flat_map(|pair| [pair; 5]).collect()
+            ratings.next_pair(10, &|_| true).into_iter().flat_map(|pair| [pair; 5]).collect()
         } else {
             all().collect()
         };

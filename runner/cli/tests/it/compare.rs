@@ -331,7 +331,7 @@ fn games_start_from_books_and_earlier_games_and_are_played_again() {
     let long =
         "a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6 a4 a5 b4 b5 c4 c5 d4 d5 e4 e5 f4 f5 g4 g5 h4 h5 *\n";
     fs::write(&book, long).expect("writes");
-    refused(&[], "has 32 plies, which with `opening_plies` must stay below max_plies = 30");
+    refused(&[], "has 32 plies, which must stay below max_plies = 30, in self-play with `opening_plies`");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Matches: sequential tests that end them early, and their games as PGN.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
+
+use dc0_core::store::{MatchGameRow, read_table};
 
 use crate::experiment::{Ended, Experiment, SMALL};
 
@@ -197,10 +200,18 @@ fn a_league_draws_from_all_generations_before_the_current_one() {
     let experiment = Experiment::new(
         r#"let run = open_run("small");
         let best = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+        let first = best;
         let games = run.self_play(best, #{ games: 4, search: #{ simulations: 2 }, max_plies: 10 });
         print(`drawn ${run.league().map(|net| net.name)}`);
         for iteration in 0..2 {
             best = run.promote(run.train(best, games, #{ updates: 1, batch: 8 }));
+            let names = run.league(#{ opponents: 5 }).map(|net| net.name);
+            names.sort();
+            print(`drawn ${names}`);
+        }
+        // The current net is none of its opponents, and each of them is one.
+        for back in [first, best, first] {
+            run.promote(back);
             let names = run.league(#{ opponents: 5 }).map(|net| net.name);
             names.sort();
             print(`drawn ${names}`);
@@ -209,5 +220,64 @@ fn a_league_draws_from_all_generations_before_the_current_one() {
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let drawn: Vec<&str> = ended.stdout.lines().filter_map(|line| line.strip_prefix("drawn ")).collect();
-    assert_eq!(drawn, ["[]", r#"["0000"]"#, r#"["0000", "0001"]"#]);
+    let others_than = [r#"["0001", "0002"]"#, r#"["0000", "0001"]"#, r#"["0001", "0002"]"#];
+    assert_eq!(drawn, [&["[]", r#"["0000"]"#, r#"["0000", "0001"]"#][..], &others_than].concat());
+}
+
+#[test]
+fn a_rating_deals_no_two_players_an_opening_twice() {
+    let experiment = Experiment::new(
+        r#"let run = open_run("small");
+        let found = run.rate(#{
+            players: [alphabeta(#{ nodes: 200 }), alphabeta(#{ nodes: 300 })],
+            games: 8, most_games: 100, width: 1.0, arena: #{ openings: "book.epd", max_plies: 40 },
+        });
+        print(found.games);"#,
+    );
+    let pawns = (0..8).map(|file| {
+        let before = if file == 0 { String::new() } else { file.to_string() };
+        let after = if file == 7 { String::new() } else { (7 - file).to_string() };
+        let (moved, rest) =
+            (format!("{before}P{after}"), format!("{}1{}", "P".repeat(file), "P".repeat(7 - file)));
+        format!("rnbqkbnr/pppppppp/8/8/8/{moved}/{rest}/RNBQKBNR b KQkq -\n")
+    });
+    fs::write(experiment.folder.path().join("book.epd"), pawns.collect::<String>()).expect("writes");
+    let ended = experiment.run(&[]);
+    // Another match would need four more than the eight that there are.
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "16\n"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("rate: with no openings left that two players have not had, the widest"),
+        "{}",
+        ended.stderr
+    );
+    let tables = fs::read_dir(experiment.run_folder().join("matches")).expect("a folder");
+    let rows = tables.flat_map(|entry| {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            read_table::<MatchGameRow>(&path).expect("reads")
+        } else {
+            Vec::new()
+        }
+    });
+    let starts: Vec<String> = rows.map(|row| row.start_fen).collect();
+    assert_eq!((starts.len(), starts.iter().collect::<BTreeSet<_>>().len()), (16, 8));
+    // Other players of the same name, and anchors that are given twice, are errors; so is a test, after which scores are no estimates.
+    let refused = |players: &str, more: &str| {
+        let text = format!("let run = open_run(\"other\"); run.rate(#{{ {players}, games: 8 {more} }});");
+        let ended = Experiment::new(&text).run(&[]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        ended.stderr
+    };
+    let twice = refused(r#"players: ["greedy"], anchors: [["random", 0], ["random", 9]]"#, "");
+    assert!(twice.contains("anchors[1]: random is an anchor already"), "{twice}");
+    let two = r#"players: ["greedy", player(net, #{ name: "a", search: #{ simulations: 2 } })], anchors: [[player(net, #{ name: "a", search: #{ simulations: 4 } }), 0]]"#;
+    let net = "let run = open_run(\"other\"); let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });";
+    let ended = Experiment::new(&format!("{net} run.rate(#{{ {two}, games: 8 }});")).run(&[]);
+    assert!(
+        ended.code == Some(2) && ended.stderr.contains("another player has the name 0000@a, too"),
+        "{}",
+        ended.stderr
+    );
+    let tested = refused(r#"players: ["greedy", "random"]"#, ", arena: #{ sprt: #{} }");
+    assert!(tested.contains("arena.sprt: ends matches when they look decided"), "{tested}");
 }

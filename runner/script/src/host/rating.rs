@@ -10,11 +10,12 @@ use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
 use dc0_core::arena::rating::{Estimate, Standing, Standings};
 use dc0_core::arena::{ArenaParams, PlayerParams};
+use dc0_core::book::{Book, BookParams};
 use dc0_core::params;
-use dc0_core::params::{Problem, Value};
+use dc0_core::params::{Param as _, Problem, Value};
 use dc0_steps::StepError;
 use dc0_steps::handles::{Network, Player};
-use dc0_steps::kinds::unused_by;
+use dc0_steps::kinds::{opening_book, unused_by};
 use dc0_steps::step::{Argument, StepResult};
 
 use super::session::RunHandle;
@@ -43,7 +44,11 @@ params! {
         let few = (params.most_games < params.games).then(|| {
             ("most_games", format!("must be at least games = {}, got {}", params.games, params.most_games))
         });
-        odd.into_iter().chain(few).collect()
+        let early = params.arena.sprt.is_some().then(|| {
+            let message = "ends matches when they look decided, so their scores are no fair estimates; leave it out";
+            ("arena.sprt", message.to_owned())
+        });
+        odd.into_iter().chain(few).chain(early).collect()
     };
 }
 
@@ -59,10 +64,19 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     let (params, given): (RateParams, Value) = call.read(&map, sampling)?;
     let arena = given.member("arena").cloned().unwrap_or_else(Value::group);
     let mut fixed = BTreeMap::new();
-    for (player, elo) in anchors {
-        fixed.insert(player.name(), elo);
-        if !players.iter().any(|known| known.name() == player.name()) {
-            players.push(player);
+    for (index, (player, elo)) in anchors.into_iter().enumerate() {
+        let name = player.name();
+        match players.iter().find(|known| known.name() == name) {
+            None => players.push(player),
+            Some(known) if known.is_same(&player) => {}
+            Some(_) => {
+                let other =
+                    format!("another player has the name {name}, too; give one of them a `name` of its own");
+                return Err(call.misuse(format!("anchors[{index}]: {other}")));
+            }
+        }
+        if fixed.insert(name.clone(), elo).is_some() {
+            return Err(call.misuse(format!("anchors[{index}]: {name} is an anchor already; leave one out")));
         }
     }
     if players.len() < 2 {
@@ -80,6 +94,8 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     ownership::check_arguments(&call, &run, &arguments)?;
     let names: Vec<String> = players.iter().map(Player::name).collect();
     let is_planning = run.0.host.is_planning();
+    let each = ArenaParams { games: params.games, ..params.arena.clone() };
+    let mut deal = Deal::new(&params, call.run(opening_book(&each))?.as_ref());
     let (mut results, mut games) = (Vec::new(), 0);
     let standings = loop {
         let standings = Standings::new(&names, &results, &fixed).map_err(|cause| call.misuse(cause))?;
@@ -88,19 +104,28 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
         }
         if games + params.games > params.most_games {
             if !is_planning {
-                warn_of_width(&standings, &params);
+                warn_of_width(
+                    &standings,
+                    &params,
+                    &format!("after most_games = {} games", params.most_games),
+                );
             }
             break standings;
         }
-        let Some([first, second]) = next_pair(&standings, params.games, names.len(), games, is_planning)
-        else {
+        let Some(pair) = next_pair(&standings, &params, names.len(), games, (&deal, is_planning)) else {
+            if !is_planning && deal.is_short() {
+                warn_of_width(&standings, &params, "with no openings left that two players have not had,");
+            }
             break standings;
         };
-        let pair = [first, second].map(|player| Argument::Player(players[player].clone()));
         let mut parameters = arena.clone();
         if let Value::Group(members) = &mut parameters {
             members.insert("games".to_owned(), Value::Int(params.games.into()));
+            if let Some(openings) = deal.next(&params, pair) {
+                members.insert("openings".to_owned(), openings.to_value());
+            }
         }
+        let pair = pair.map(|player| Argument::Player(players[player].clone()));
         if let StepResult::Match(verdict) = steps::play(&call, &run, pair, parameters)? {
             verdict.0.summary.note_reading("pentanomial", || call.reading("pentanomial"));
             results.extend(call.run(verdict.pairs().map_err(StepError::from))?);
@@ -110,15 +135,56 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     Ok(answer(&standings, games))
 }
 
-/// Warns that the games have run out before the intervals are as narrow as asked for.
-fn warn_of_width(standings: &Standings, params: &RateParams) {
+/// What each two players have had of the book of openings: players that always play the same would repeat their games in the next match,
+/// which would count as new ones.
+struct Deal {
+    /// Pairs of games that two players have openings for; `None` without a book, or with one that may repeat.
+    openings: Option<u32>,
+    /// Pairs of games of one match.
+    pairs: u32,
+    /// Pairs of games that two players have played.
+    taken: BTreeMap<[usize; 2], u32>,
+}
+
+impl Deal {
+    fn new(params: &RateParams, book: Option<&Book>) -> Self {
+        let once = params.arena.openings.as_ref().filter(|openings| !openings.repeat);
+        let left = |(book, once): (&Book, &BookParams)| book.len() as u32 - once.skip.unwrap_or(0);
+        Self { openings: book.zip(once).map(left), pairs: params.games / 2, taken: BTreeMap::new() }
+    }
+
+    fn taken(&self, pair: [usize; 2]) -> u32 {
+        self.taken.get(&pair).copied().unwrap_or(0)
+    }
+
+    /// Whether two players have enough openings left for a match.
+    fn is_enough(&self, pair: [usize; 2]) -> bool {
+        self.openings.is_none_or(|openings| self.taken(pair) + self.pairs <= openings)
+    }
+
+    /// Whether some two players have not enough openings left.
+    fn is_short(&self) -> bool {
+        self.taken.keys().any(|pair| !self.is_enough(*pair))
+    }
+
+    /// The openings of the next match of two players; `None` without a book.
+    fn next(&mut self, params: &RateParams, pair: [usize; 2]) -> Option<BookParams> {
+        let openings = params.arena.openings.as_ref()?;
+        let taken = self.taken.entry(pair).or_default();
+        let skip = Some(openings.skip.unwrap_or(0) + *taken);
+        *taken += self.pairs;
+        Some(BookParams { skip, ..openings.clone() })
+    }
+}
+
+/// Warns that the rating ends before the intervals are as narrow as asked for, and why.
+fn warn_of_width(standings: &Standings, params: &RateParams, why: &str) {
     let widest = match standings.widest() {
         Some(widest) => format!("the widest 95 % interval still has {widest:.0} Elo"),
         None => "a player still has no rating".to_owned(),
     };
     log::warn!(
-        "rate: after most_games = {} games {widest}, instead of at most width = {}; more games narrow it, and those played so far count",
-        params.most_games,
+        "rate: {why} {widest}, instead of at most width = {}; more games narrow it, and those played so far count",
         params.width
     );
 }
@@ -126,17 +192,18 @@ fn warn_of_width(standings: &Standings, params: &RateParams) {
 /// The players that meet next. A plan knows no results, so it lists the pairs in turn.
 fn next_pair(
     standings: &Standings,
-    games: u32,
+    params: &RateParams,
     players: usize,
     played: u32,
-    is_planning: bool,
+    (deal, is_planning): (&Deal, bool),
 ) -> Option<[usize; 2]> {
     if !is_planning {
-        return standings.next_pair(games);
+        return standings.next_pair(params.games, &|pair| deal.is_enough(pair));
     }
     let pairs: Vec<[usize; 2]> =
         (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second])).collect();
-    pairs.get((played / games) as usize % pairs.len()).copied()
+    let pair = pairs.get((played / params.games) as usize % pairs.len()).copied();
+    pair.filter(|pair| deal.is_enough(*pair))
 }
 
 fn player(call: &Call<'_>, path: &str, value: &Dynamic) -> Answer<Player> {

@@ -313,12 +313,18 @@ impl OpenRun {
         self.update_table(|table| table.promoted(generation));
     }
 
-    /// The generations before the current one, the oldest first, and the number of the next drawing of a league.
+    /// The nets of the generations before the current one, the oldest first, and the number of the next drawing of a league. A net that
+    /// was promoted again counts by its last generation, and the current one is none of them.
     pub(super) fn next_drawing(&self) -> (Vec<Network>, u64) {
         let mut progress = self.progress();
         progress.drawings += 1;
-        let earlier = progress.generations.len().saturating_sub(1);
-        (progress.generations[..earlier].to_vec(), progress.drawings)
+        let mut known = BTreeSet::new();
+        let mut nets = progress.generations.clone();
+        nets.reverse();
+        nets.retain(|net| known.insert(net.0.digest.clone()));
+        let mut earlier = nets.split_off(nets.len().min(1));
+        earlier.reverse();
+        (earlier, progress.drawings)
     }
 
     /// The games of all matches so far, by the players' names.

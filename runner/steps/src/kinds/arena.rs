@@ -571,13 +571,18 @@ impl MatchSetup<'_> {
 
 /// The book of openings, which has enough of them.
 pub fn opening_book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
-    let Some(BookParams { file, plies, repeat }) = &params.openings else { return Ok(None) };
+    let Some(BookParams { file, plies, repeat, skip }) = &params.openings else { return Ok(None) };
     let book = files::book(file, *plies)?;
+    let (longest, max_plies) = (book.longest(), params.max_plies);
+    if longest >= max_plies as usize {
+        return Err(StepError::LongOpenings { file: file.clone(), plies: longest, max_plies });
+    }
+    let skipped = skip.unwrap_or(0) as usize;
     let pairs = params.games as usize / 2;
-    if *repeat || pairs <= book.len() {
+    if *repeat || skipped + pairs <= book.len() {
         return Ok(Some(book));
     }
-    let (file, openings) = (file.clone(), book.len());
+    let (file, openings) = (file.clone(), book.len().saturating_sub(skipped));
     Err(StepError::FewOpenings { file, openings, pairs })
 }
 
@@ -723,17 +728,12 @@ struct Standing<'a> {
     known: Mutex<Known>,
 }
 
-/// Finished shards, and how many of their pairs made how many half points. The counts are kept because a match may have a hundred thousand shards.
+/// Finished shards, and how many of their pairs made how many half points. These and the test are kept because a match may have a hundred
+/// thousand shards.
 #[derive(Default)]
 struct Known {
     parts: BTreeMap<u32, Part>,
     counts: [u32; 5],
-}
-
-impl Known {
-    fn add(&mut self, shard: u32, part: Part) {
-        self.remove(shard);
-        for half_points in &part.half_points {
     tested: Tested,
 }
 
@@ -743,22 +743,22 @@ struct Tested {
     shards: u32,
     pairs: SprtPairs,
     decision: Option<(u32, Sprt)>,
+}
+
+impl Known {
+    fn add(&mut self, shard: u32, part: Part) {
+        self.remove(shard);
+        for half_points in &part.half_points {
             self.counts[usize::from(*half_points)] += 1;
         }
         self.parts.insert(shard, part);
     }
 
     fn remove(&mut self, shard: u32) {
-        for half_points in self.parts.remove(&shard).into_iter().flat_map(|part| part.half_points) {
+        let Some(part) = self.parts.remove(&shard) else { return };
+        for half_points in part.half_points {
             self.counts[usize::from(half_points)] -= 1;
         }
-    }
-}
-
-impl<'a> Standing<'a> {
-    fn new(params: &'a ArenaParams, finished: BTreeMap<u32, ShardNote<Part>>) -> Self {
-        let mut known = Known::default();
-        for (shard, note) in finished {
         self.tested = Tested::default();
     }
 
@@ -775,6 +775,13 @@ impl<'a> Standing<'a> {
             *shards += 1;
         }
         *decision
+    }
+}
+
+impl<'a> Standing<'a> {
+    fn new(params: &'a ArenaParams, finished: BTreeMap<u32, ShardNote<Part>>) -> Self {
+        let mut known = Known::default();
+        for (shard, note) in finished {
             known.add(shard, note.part);
         }
         Self { params, known: Mutex::new(known) }
