@@ -94,7 +94,7 @@ impl<'a, 't> Iterations<'a, 't> {
             completed = depth as u32;
             let nodes = self.thread.flush();
             let found = self.found(completed, nodes);
-            let is_mate = matches!((found.score(), self.limits.mate), (Score::Mate(moves), Some(most)) if moves > 0 && moves <= most as i32);
+            let is_mate = self.limits.mate.is_some_and(|most| found.score().is_mate_in(most));
             let goes_on = self.thread.control.as_mut().is_none_or(|control| control.goes_on(&found));
             if is_mate || !goes_on || self.thread.is_stopped {
                 return completed;

@@ -74,6 +74,11 @@ impl Score {
         Self::Mate(if score > 0 { (plies + 1) / 2 } else { -(plies / 2) })
     }
 
+    /// Whether the side to move mates in so many moves at most.
+    pub fn is_mate_in(self, most: u32) -> bool {
+        matches!(self, Self::Mate(moves) if moves > 0 && moves.unsigned_abs() <= most)
+    }
+
     /// The value in [−1, 1] that this score suggests, as P(win) − P(loss): `tanh(centipawns / 400)`, close to the logistic curve with
     /// which Elo ratings compare players (<https://www.chessprogramming.org/Pawn_Advantage,_Win_Percentage,_and_Elo>).
     pub fn value(self) -> f64 {

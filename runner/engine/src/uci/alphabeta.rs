@@ -187,9 +187,7 @@ impl Second {
             // Chess programs do not count lines sent while the engine ponders as this search's.
             watcher.report(&found);
         }
-        if let Some(most) = limits.mate
-            && !matches!(found.score(), Score::Mate(moves) if (1..=most as i32).contains(&moves))
-        {
+        if let Some(most) = limits.mate.filter(|most| !found.score().is_mate_in(*most)) {
             output.info(&format!("no mate in {most} was found"));
         }
         self.last_value = Some((side, found.score().value()));
@@ -247,7 +245,7 @@ impl Watcher<'_> {
 
     fn is_at_limit(&self, found: &Found) -> bool {
         let by_depth = self.limits.depth.is_some_and(|depth| found.depth >= depth);
-        let by_mate = matches!((found.score(), self.limits.mate), (Score::Mate(moves), Some(most)) if moves > 0 && moves <= most as i32);
+        let by_mate = self.limits.mate.is_some_and(|most| found.score().is_mate_in(most));
         by_depth || by_mate
     }
 

@@ -179,8 +179,11 @@ impl Thinker {
 
     /// Searches and reports the move, or counts positions.
     fn search(&mut self, order: &Order) {
-        if let (Ok(game), Some(depth)) = (&order.game, order.go.perft) {
-            self.perft(game, depth, order);
+        if let Some(depth) = order.go.perft {
+            match &order.game {
+                Ok(game) => self.perft(game, depth, order),
+                Err(error) => self.output.info(&error.to_string()),
+            }
             self.running.fetch_sub(1, Ordering::SeqCst);
             return;
         }

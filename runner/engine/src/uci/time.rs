@@ -51,6 +51,8 @@ pub struct Allowance {
     /// The time below which no evaluation is begun: the clock, less a reserve. `None` where no clock runs, or it has run out.
     evaluates_until: Option<Duration>,
     extensions: Extensions,
+    /// Whether a move that is decided is played before its time: not in `go movetime`, which uses all of it.
+    may_end_early: bool,
 }
 
 /// Factors by which an unstable search extends a move's time.
@@ -155,6 +157,7 @@ impl Allowance {
             most: millis(most),
             evaluates_until: (left > 0.0).then(|| millis(left - RESERVE.min(overhead as f64))),
             extensions: Extensions::from_params(params),
+            may_end_early: true,
         }
     }
 
@@ -162,7 +165,7 @@ impl Allowance {
     pub fn of_move(time: i64, overhead: i64, params: &TimeParams) -> Self {
         let time = millis(time as f64 - lost(time, overhead, params));
         let extensions = Extensions { undecided: 1.0, falling: 1.0, fall: 0.0 };
-        Self { wanted: time, most: time, evaluates_until: None, extensions }
+        Self { wanted: time, most: time, evaluates_until: None, extensions, may_end_early: false }
     }
 
     /// Whether the clock has time for a first evaluation after `elapsed`. If not, the flag would be at risk for one move.
@@ -173,7 +176,7 @@ impl Allowance {
     /// Whether an alpha-beta search begins another iteration after `elapsed`: one that would hardly be completed in time is not begun.
     pub fn allows_iteration(&self, elapsed: Duration, stability: &Stability) -> bool {
         let until =
-            if self.may_end_early() { self.extended(stability).mul_f64(ITERATIONS_UNTIL) } else { self.most };
+            if self.may_end_early { self.extended(stability).mul_f64(ITERATIONS_UNTIL) } else { self.most };
         elapsed < until
     }
 
@@ -181,12 +184,7 @@ impl Allowance {
     pub fn is_spent(&self, elapsed: Duration, speed: f64, stability: &Stability) -> bool {
         let until = self.extended(stability);
         elapsed >= until
-            || (self.may_end_early() && is_decided(until.saturating_sub(elapsed), speed, stability))
-    }
-
-    /// `go movetime` uses all of its time.
-    fn may_end_early(&self) -> bool {
-        self.wanted < self.most
+            || (self.may_end_early && is_decided(until.saturating_sub(elapsed), speed, stability))
     }
 
     fn extended(&self, stability: &Stability) -> Duration {
@@ -292,6 +290,11 @@ mod tests {
         let clear = Stability { most: 1_000_000, second: 0, ..STABLE };
         assert!(!allowance.is_spent(ms(949), 10.0, &clear) && allowance.is_spent(ms(950), 10.0, &clear));
         assert!(of_move(i64::MIN).is_spent(ms(0), 0.0, &STABLE));
+        // A clock keeps what is left, even if an ordinary move may take as long as any.
+        for allowance in [clock(1000, 0, Some(1)), clock(1000, 0, Some(2)), clock(2000, 5000, None)] {
+            assert_eq!(allowance.wanted, allowance.most);
+            assert!(allowance.is_spent(ms(100), 10.0, &clear) && !allowance.is_spent(ms(100), 10.0, &STABLE));
+        }
     }
 
     #[test]
