@@ -48,6 +48,11 @@ impl Kind {
     /// What was expected, if the value does not fit.
     fn fault(&self, value: &Value) -> Option<String> {
         let found = || format!("got {value} ({})", value.kind());
+        // What is a text for the program, and is written like another kind of value.
+        let quoted = || match value {
+            Value::Int(_) | Value::Bool(_) => format!("; write \"{value}\""),
+            _ => String::new(),
+        };
         match (self, value) {
             (Self::Check(_) | Self::Button, Value::Bool(_)) | (Self::Text(_), Value::Text(_)) => None,
             (Self::Spin(_, least, most), Value::Int(value)) if (least..=most).contains(&value) => None,
@@ -57,12 +62,11 @@ impl Kind {
                 Some(format!("expected a whole number in {least}..={most}, {}", found()))
             }
             (Self::Combo(_, choices), _) => {
-                Some(format!("expected one of {}, {}", choices.join(", "), found()))
+                let is_one = choices.contains(&value.to_string());
+                let hint = if is_one { quoted() } else { String::new() };
+                Some(format!("expected one of {}, {}{hint}", choices.join(", "), found()))
             }
-            (Self::Text(_), Value::Int(number)) => {
-                Some(format!("expected text, {}; write \"{number}\"", found()))
-            }
-            (Self::Text(_), _) => Some(format!("expected text, {}", found())),
+            (Self::Text(_), _) => Some(format!("expected text, {}{}", found(), quoted())),
             (Self::Button, _) => Some(format!("expected true, which presses this button, {}", found())),
         }
     }

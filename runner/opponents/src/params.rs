@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::arena::baseline;
 use dc0_core::params;
 use dc0_core::params::{Bounds, Param, ParamKind, Problems, Value};
 
@@ -57,7 +58,12 @@ macro_rules! program_params {
                 ];
                 let texts = [("name", &params.name), ("folder", &params.folder)];
                 let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
-                [one_limit(&given), plain_texts(&texts, &params.args), check(params)].concat()
+                let own = baseline(&params.name).map(|baseline| {
+                    let message = format!("\"{}\" is a player of dc0's own; give another name", baseline.name());
+                    ("name", message)
+                });
+                let own = own.into_iter().collect();
+                [one_limit(&given), plain_texts(&texts, &params.args), own, check(params)].concat()
             };
         }
 

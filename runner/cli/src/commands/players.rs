@@ -207,14 +207,16 @@ fn clock_map(clock: &str) -> Result<String, Failure> {
     Ok(format!("#{{ seconds: {:?}, increment: {:?} }}", number(seconds)?, number(increment)?))
 }
 
-/// An option of an engine, and its value: a whole number, true or false, or a text.
+/// An option of an engine, and its value: a whole number, true or false, or a text, which quotes make of anything.
 pub(super) fn engine_option(option: &str) -> Result<(String, Value), Failure> {
     let wrong = || refused("--option: expected NAME=VALUE", option);
     let (name, value) =
         option.split_once('=').filter(|(name, _)| !name.trim().is_empty()).ok_or_else(wrong)?;
-    let value = match (value.parse::<i64>(), value.parse::<bool>()) {
-        (Ok(number), _) => Value::Int(number),
-        (_, Ok(is_set)) => Value::Bool(is_set),
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let value = match (quoted, value.parse::<i64>(), value.parse::<bool>()) {
+        (Some(value), ..) => Value::Text(value.to_owned()),
+        (_, Ok(number), _) => Value::Int(number),
+        (.., Ok(is_set)) => Value::Bool(is_set),
         _ => Value::Text(value.to_owned()),
     };
     Ok((name.trim().to_owned(), value))
