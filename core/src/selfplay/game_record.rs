@@ -145,5 +145,7 @@ mod tests {
         assert!(!holds(0, &level[1..]) && !holds(0, &[]), "too few searches");
         assert!(holds(14, &[0.75, 0.25, -0.25, 0.0, 0.25]), "earlier searches do not count");
         assert!(!holds(14, &[0.375, 0.0, 0.0, 0.0]) && !holds(14, &[0.0, 0.0, -0.375, 0.0]));
+        let patient = LevelDraw { moves: 3, value: 0.25, first_ply: 0 };
+        assert!(patient.holds(&rows(&[0.0; 6])) && !patient.holds(&rows(&[0.0; 5])));
     }
 }

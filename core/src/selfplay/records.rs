@@ -116,15 +116,16 @@ mod tests {
     #[test]
     fn policy_surprise_is_the_divergence_of_the_target_from_the_prior() {
         let moves = Game::initial().position().legal_moves();
-        let target = [(0, 0.5), (1, 0.5), (2, 0.0)].map(|(index, share)| Target {
+        let target = [(0, 0.75), (1, 0.25), (2, 0.0)].map(|(index, share)| Target {
             played: moves[index],
             visits: 1,
             share,
         });
         let priors = [(moves[0], 0.25), (moves[1], 0.125), (moves[2], 0.625)];
-        // ½ ln 2 + ½ ln 4.
-        assert!((f64::from(divergence(&target, &priors)) - 1.5 * 2.0_f64.ln()).abs() < 1e-6);
-        let same = [(moves[0], 0.5), (moves[1], 0.5)];
+        // ¾ ln 3 + ¼ ln 2.
+        let expected = 0.75 * 3.0_f64.ln() + 0.25 * 2.0_f64.ln();
+        assert!((f64::from(divergence(&target, &priors)) - expected).abs() < 1e-6);
+        let same = [(moves[0], 0.75), (moves[1], 0.25)];
         assert_eq!(divergence(&target, &same), 0.0);
     }
 }

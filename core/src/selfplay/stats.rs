@@ -120,7 +120,7 @@ mod tests {
     use super::{SelfPlayStats, entropy};
     use crate::board::{GameResult, Reason};
     use crate::params::Value;
-    use crate::selfplay::GameRow;
+    use crate::selfplay::{GameRow, PositionRow};
 
     fn game(result: GameResult) -> GameRow {
         GameRow {
@@ -132,6 +132,18 @@ mod tests {
             result,
             reason: Reason::PlyCap.into(),
         }
+    }
+
+    #[test]
+    fn games_add_up() {
+        let mut stats = SelfPlayStats::default();
+        for moves in [3, 2, 4] {
+            let row = PositionRow { simulations: 10, target: vec![7, 7], ..PositionRow::default() };
+            stats.add_game(&GameRow { moves: vec![0; moves], ..game(GameResult::Draw) }, &[row.clone(), row]);
+        }
+        assert_eq!((stats.games, stats.draws, stats.plies), (3, 3, 9));
+        assert_eq!((stats.positions, stats.simulations, stats.reasons["ply_cap"]), (6, 60, 3));
+        assert!((stats.entropy_sum - 6.0 * 2f64.ln()).abs() < 1e-12);
     }
 
     #[test]

@@ -1,21 +1,24 @@
 //! Games played by alpha-beta with a net of random weights.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::{StopsAfter, hashed, params};
 use crate::alphabeta::SelectivityParams;
 use crate::board::{Adjudication, Ending, GameResult, Reason};
 use crate::book::Book;
-use crate::event::Silent;
+use crate::durable::digest;
+use crate::event::{Event, Observer, Silent};
 use crate::network::nnue::NnueNet;
 use crate::network::{initial_weights, preset};
 use crate::params::{Param as _, Value, read};
 use crate::rng::Seed;
 use crate::search::SearchParams;
 use crate::selfplay::{
-    AlphaBetaJob, AlphaBetaSearch, Archive, LevelDraw, Openings, PositionRow, SelfPlayError, SelfPlayJob,
-    SelfPlayParams, SelfPlayResignation, Shard, ShardResult, StartParams, play, play_alphabeta, shards_of,
+    AlphaBetaJob, AlphaBetaSearch, Archive, GameRow, LevelDraw, Openings, PositionRow, SelfPlayError,
+    SelfPlayJob, SelfPlayParams, SelfPlayResignation, SelfPlaySearch, Shard, ShardResult, StartParams, play,
+    play_alphabeta, shards_of,
 };
 use crate::store::legality::self_play_fault;
 
@@ -85,11 +88,68 @@ fn a_shard_depends_on_nothing_but_its_description() {
     assert!(all.iter().any(|game| game.moves[..4] != all[0].moves[..4]));
 }
 
+/// Moves and nodes of a search in integers do not depend on the processor. After an intended change of the games, update the digest and
+/// explain the change in the commit.
+#[test]
+fn games_are_unchanged() {
+    let shards = played(&alphabeta_params(), 1);
+    let game =
+        |row: &GameRow| format!("{} {:?} {} {:?}\n", row.start_fen, row.moves, row.opening_plies, row.reason);
+    let position = |row: &PositionRow| {
+        format!("{} {} {} {} {:?}\n", row.ply, row.played, row.legal, row.simulations, row.result)
+    };
+    let text = |shard: &ShardResult| -> String {
+        shard.games.iter().map(game).chain(shard.positions.iter().map(position)).collect()
+    };
+    let found: Vec<String> = shards.values().map(text).collect();
+    assert_eq!(&digest(found.concat().as_bytes())[..16], "0118e2a718a15c4d");
+}
+
+/// Counts the evaluations that are reported.
+#[derive(Default)]
+struct Evaluations(AtomicU64);
+
+impl Observer for Evaluations {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Work { unit: "evaluations", amount } = event {
+            self.0.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn reported_evaluations_are_those_of_the_games() {
+    let (params, net, reported) = (alphabeta_params(), net(), Evaluations::default());
+    let stats = Mutex::new(Vec::new());
+    let keep = |_, result: ShardResult| {
+        stats.lock().unwrap().push(result.stats.evaluations);
+        Ok(())
+    };
+    play_alphabeta(&job(&params, &net), &shards_of(12, 5), 2, &keep, &reported).expect("nothing fails");
+    assert_eq!(reported.0.into_inner(), stats.into_inner().unwrap().iter().sum::<u64>());
+}
+
+#[test]
+fn both_searches_name_their_tablebases() {
+    let tables = || Some("tables".to_owned());
+    let alphabeta = AlphaBetaSearch { tablebases: tables(), ..search() };
+    let tree = SearchParams { tablebases: tables(), ..SearchParams::default() };
+    for search in [SelfPlaySearch::from(alphabeta), tree.into()] {
+        assert_eq!(search.tablebases(), Some("tables"));
+    }
+    assert_eq!(SelfPlaySearch::from(search()).tablebases(), None);
+}
+
 #[test]
 fn rows_say_what_the_search_found() {
     let params = alphabeta_params();
     let shards = played(&params, 2);
     for (_, rows) in games(&shards, &params) {
+        assert!(rows.iter().any(|row| row.root_d > 0.0) && rows.iter().any(|row| row.net_q != 0.0));
         for row in rows {
             assert_eq!(
                 (&row.moves, &row.visits, &row.target),
