@@ -328,17 +328,23 @@ mod tests {
         taken.map(|(trial, _)| trial)
     }
 
+    /// A new sweep whose points are all chosen.
+    fn begin(parent: &Path, params: &SweepParams, start: &Event) -> SweepFolder {
+        let (sweep, _) = open(parent).expect("a new sweep");
+        sweep.note(start).expect("writes");
+        for event in points(params, 1, &Trials::default()).expect("independent") {
+            sweep.note(&event).expect("writes");
+        }
+        sweep
+    }
+
     #[test]
     fn lone_trials_keep_others_from_the_whole_sweep_and_are_collected_once() {
         let parent = tempfile::tempdir().expect("a folder");
         let params = params(r#", "sampler": "random""#);
         let start = opened(&params, "a");
         {
-            let (sweep, _) = open(parent.path()).expect("a new sweep");
-            sweep.note(&start).expect("writes");
-            for event in points(&params, 1, &Trials::default()).expect("independent") {
-                sweep.note(&event).expect("writes");
-            }
+            let _sweep = begin(parent.path(), &params, &start);
             assert!(matches!(take(parent.path(), &start, 1), Err(RunError::Locked { .. })));
         }
         {
@@ -370,12 +376,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("a folder");
         let params = params(r#", "sampler": "random""#);
         let start = opened(&params, "a");
-        let (sweep, _) = open(parent.path()).expect("a new sweep");
-        sweep.note(&start).expect("writes");
-        for event in points(&params, 1, &Trials::default()).expect("independent") {
-            sweep.note(&event).expect("writes");
-        }
-        drop(sweep);
+        drop(begin(parent.path(), &params, &start));
         let endings = [(Ending::Failed, 0.1, 1), (Ending::Complete, 0.5, 1), (Ending::Complete, 0.9, 0)];
         for (ending, value, collected) in endings {
             let trial = take(parent.path(), &start, 1).expect("a trial");
