@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::scope;
 
-use crate::board::{Game, KnownMove, Move, Tablebase, TablebaseError};
+use crate::board::{Game, KnownMove, Tablebase, TablebaseError, TablebaseResult};
 use iterations::{Iterations, RootMove};
 use reductions::Reductions;
 use table::Table;
@@ -86,14 +86,15 @@ impl AlphaBeta {
 
     /// The best move of the last position of a game, which has a legal move.
     ///
-    /// Where tablebases know the root, only moves that keep its result are searched. An error is a table that cannot be read.
+    /// Where tablebases know the root, only moves that keep its result are searched, and all scores but mates are that result. An error is a
+    /// table that cannot be read.
     pub fn search(
         &mut self,
         game: &Game,
         limits: &Limits,
         control: &mut dyn Control,
     ) -> Result<Found, TablebaseError> {
-        let moves = self.root_moves(game, limits)?;
+        let (moves, known) = self.root_moves(game, limits)?;
         let Self { selectivity, reductions, table, workers, tablebases } = self;
         table.begin_search();
         let shared = Shared {
@@ -112,22 +113,22 @@ impl AlphaBeta {
         let root = Node { position, key: game.key(), ply: 0, is_check: position.is_check() };
         let (first, helpers) = workers.split_first_mut().expect("there is at least one thread");
         let mut found = scope(|scope| {
+            let _stop = StopAtEnd(&shared.stop);
             for (number, worker) in (1..).zip(helpers) {
                 let (shared, moves) = (&shared, moves.clone());
                 scope.spawn(move || {
                     let mut thread = Thread::new(shared, worker, None, game);
                     let limits = Limits { lines: 1, mate: None, ..limits.clone() };
                     // Every other helper is a ply ahead, so that they do not all do the same.
-                    Iterations::new(&mut thread, root, moves, &limits).run(1 + number % 2);
+                    Iterations::new(&mut thread, root, moves, known, &limits).run(1 + number % 2);
                     thread.flush();
                 });
             }
             let mut thread = Thread::new(&shared, first, Some(control), game);
-            let mut iterations = Iterations::new(&mut thread, root, moves, limits);
+            let mut iterations = Iterations::new(&mut thread, root, moves, known, limits);
             let depth = iterations.run(1);
             let lines = iterations.lines();
             thread.flush();
-            shared.stop.store(true, Ordering::Relaxed);
             let selective_depth = thread.selective_depth as u32;
             Found {
                 lines,
@@ -146,22 +147,26 @@ impl AlphaBeta {
         Ok(found)
     }
 
-    /// The moves to search, in the order of generation.
-    fn root_moves(&self, game: &Game, limits: &Limits) -> Result<Vec<RootMove>, TablebaseError> {
+    /// The moves to search, in the order of generation, and the result of perfect play after them, if tablebases know it.
+    fn root_moves(
+        &self,
+        game: &Game,
+        limits: &Limits,
+    ) -> Result<(Vec<RootMove>, Option<TablebaseResult>), TablebaseError> {
         let mut moves: Vec<KnownMove> = Vec::new();
         game.position().known_moves_into(&mut moves);
-        let keep = |moves: &mut Vec<KnownMove>, kept: &[Move]| {
-            if moves.iter().any(|mv| kept.contains(&mv.played)) {
-                moves.retain(|mv| kept.contains(&mv.played));
-            }
-        };
-        keep(&mut moves, &limits.root_moves);
-        if let Some(best) =
-            self.tablebases.as_ref().map(|tables| tables.best_moves(game)).transpose()?.flatten()
-        {
-            keep(&mut moves, &best);
+        if moves.iter().any(|mv| limits.root_moves.contains(&mv.played)) {
+            moves.retain(|mv| limits.root_moves.contains(&mv.played));
         }
-        Ok(moves.into_iter().map(RootMove::new).collect())
+        let ranked = self.tablebases.as_ref().map(|tables| tables.rank_root(game)).transpose()?.flatten();
+        let mut ranked = ranked.unwrap_or_default();
+        ranked.retain(|ranked| moves.iter().any(|mv| mv.played == ranked.mv));
+        let best = ranked.iter().max_by_key(|ranked| ranked.rank).copied();
+        if let Some(best) = best {
+            ranked.retain(|ranked| ranked.rank == best.rank);
+            moves.retain(|mv| ranked.iter().any(|ranked| ranked.mv == mv.played));
+        }
+        Ok((moves.into_iter().map(RootMove::new).collect(), best.map(|best| best.result)))
     }
 
     /// Adds the answer that the table has to lines of one move that does not end the game, for programs that think on the opponent's
@@ -176,6 +181,15 @@ impl AlphaBeta {
             let stored = self.table.probe(after.key(), 1).and_then(|entry| entry.best);
             line.moves.extend(stored.filter(|answer| after.position().is_legal(*answer)));
         }
+    }
+}
+
+/// Stops the helpers once the first thread is done, even by a panic: they have no limits of their own.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{PROGRAM, succeed};
 use crate::{random_endings, syzygy};
-use dc0_core::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, PieceSquares, Unwatched};
+use dc0_core::alphabeta::{AlphaBeta, AlphaBetaParams, Limits, PieceSquares, Score, Unwatched};
 use dc0_core::board::{Game, Move, Position, Rules, Tablebase};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::EvaluatorError;
@@ -169,6 +169,35 @@ fn alpha_beta_keeps_the_result_of_the_tables() {
         hits += found.tablebase_hits;
     }
     assert!(hits > 1000, "{hits}");
+}
+
+#[test]
+fn where_tables_know_the_root_their_result_is_the_score_of_alpha_beta() {
+    let params =
+        AlphaBetaParams { tablebases: Some(syzygy().display().to_string()), ..AlphaBetaParams::default() };
+    let tablebase = params.open_tablebases().expect("tables").expect("they are given");
+    let mut searcher = AlphaBeta::new(&params, Some(tablebase.clone()), &|| Box::<PieceSquares>::default());
+    let mut outcomes = [0, 0, 0];
+    for game in some_endings() {
+        let ranked = tablebase.rank_root(&game).expect("sound tables").expect("few pieces");
+        for root_moves in [Vec::new(), ranked[..1].iter().map(|ranked| ranked.mv).collect()] {
+            let allowed =
+                ranked.iter().filter(|ranked| root_moves.is_empty() || root_moves.contains(&ranked.mv));
+            let best = allowed.max_by_key(|ranked| ranked.rank).expect("a move");
+            let limits = Limits { nodes: Some(500), root_moves: root_moves.clone(), ..Limits::default() };
+            let found = searcher.search(&game, &limits, &mut Unwatched).expect("sound tables");
+            let result = best.result.outcome();
+            let of_score = match found.score() {
+                Score::Centipawns(score) => i32::from(score > 30_000) - i32::from(score < -30_000),
+                Score::Mate(moves) => moves.signum(),
+            };
+            assert_eq!(of_score, i32::from(result), "{}: {:?}", game.position().fen(), found.score());
+            let is_draw = found.score() == Score::Centipawns(0);
+            assert_eq!(is_draw, result == 0);
+            outcomes[(result + 1) as usize] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 3), "{outcomes:?}");
 }
 
 #[test]

@@ -60,7 +60,10 @@ struct Prospect {
     evaluation: i32,
     /// Whether the evaluation rose since this side's last move.
     is_improving: bool,
-    stored: Option<Entry>,
+    /// The table's entry, unless the fifty-move rule is near.
+    trusted: Option<Entry>,
+    /// By how many plies the search of the table's move is deeper.
+    extension: i32,
 }
 
 impl Thread<'_> {
@@ -97,11 +100,11 @@ impl Thread<'_> {
         }
         let excluded = self.worker.frames[at.ply].excluded;
         let stored = self.shared.table.probe(at.key, at.ply).filter(|_| excluded.is_none());
-        if let Some(entry) = stored
+        let trusted = stored.filter(|_| at.position.halfmove_clock() < TABLE_CLOCK);
+        if let Some(entry) = trusted
             && !is_pv
             && entry.depth >= depth
             && entry.bound.decides(entry.score, alpha, beta)
-            && at.position.halfmove_clock() < TABLE_CLOCK
         {
             return entry.score;
         }
@@ -116,9 +119,10 @@ impl Thread<'_> {
             depth,
             is_pv,
             is_cut,
-            evaluation: corrected(static_evaluation, stored),
+            evaluation: corrected(static_evaluation, trusted),
             is_improving: self.is_improving(at.ply),
-            stored,
+            trusted,
+            extension: 0,
         };
         if !is_pv
             && !at.is_check
@@ -130,11 +134,17 @@ impl Thread<'_> {
         let best_stored = stored.and_then(|entry| entry.best);
         let is_blind = best_stored.is_none() && excluded.is_none() && (is_pv || is_cut);
         let depth = if selectivity.internal_reductions && is_blind && depth >= 4 { depth - 1 } else { depth };
+        let prospect = Prospect { depth, ..prospect };
+        let extension = match self.singularity(at, &prospect, beta) {
+            Singularity::Extended(plies) => plies,
+            // A shallower search without the table's move is no result of this depth for the table.
+            Singularity::Refuted(score) => return score,
+        };
         let mut buffers = std::mem::take(&mut self.worker.buffers[at.ply]);
         at.position.known_moves_into(&mut buffers.generated);
         self.rank(at, best_stored, &mut buffers);
         self.worker.history.clear_killers(at.ply + 1);
-        let prospect = Prospect { depth, ..prospect };
+        let prospect = Prospect { extension, ..prospect };
         let found = self.try_moves(at, &prospect, alpha, beta, &mut buffers);
         self.worker.buffers[at.ply] = buffers;
         if self.is_stopped {
@@ -242,8 +252,10 @@ impl Thread<'_> {
         if (depth < VERIFIED_DEPTH && pieces > 1) || self.no_pass_before > 0 {
             return Some(score);
         }
-        self.no_pass_before = at.ply + (3 * reduced / 4).max(1) as usize;
-        let verified = self.search(at, reduced, beta - 1, beta, false);
+        // A search of depth 0 may stand pat, which is another pass.
+        let verifying = reduced.max(1);
+        self.no_pass_before = at.ply + (3 * verifying / 4).max(1) as usize;
+        let verified = self.search(at, verifying, beta - 1, beta, false);
         self.no_pass_before = 0;
         (verified >= beta).then_some(score)
     }
@@ -281,11 +293,8 @@ impl Thread<'_> {
                 best = best.max(bound);
                 continue;
             }
-            let extension = match self.singularity(at, prospect, mv, beta) {
-                Singularity::Extended(plies) => plies,
-                Singularity::Refuted(score) if self.is_stopped => return Some((score, None)),
-                Singularity::Refuted(score) => return Some((score, Some(mv.played))),
-            };
+            let is_stored = prospect.trusted.and_then(|entry| entry.best) == Some(mv.played);
+            let extension = if is_stored { prospect.extension } else { 0 };
             let reached = self.play(at, mv);
             let child = reached.node();
             let is_extended = self.shared.selectivity.check_extensions
@@ -409,20 +418,26 @@ impl Thread<'_> {
     /// Whether the table's move is better than all others, which a shallower search without it shows
     /// (Anantharaman, Campbell and Hsu 1990, "Singular extensions"; in this form on
     /// <https://www.chessprogramming.org/Singular_Extensions>).
-    fn singularity(&mut self, at: Node<'_>, prospect: &Prospect, mv: KnownMove, beta: i32) -> Singularity {
-        let Prospect { depth, is_cut, is_pv, stored, .. } = *prospect;
-        let candidate = stored.filter(|entry| {
-            entry.best == Some(mv.played)
+    fn singularity(&mut self, at: Node<'_>, prospect: &Prospect, beta: i32) -> Singularity {
+        let Prospect { depth, is_cut, is_pv, trusted, .. } = *prospect;
+        let may_be = self.shared.selectivity.singular_extensions
+            && depth >= SINGULAR_DEPTH
+            && (at.ply as i32) < 2 * self.root_depth;
+        let candidate = trusted.filter(|entry| {
+            may_be
                 && entry.depth >= depth - 3
                 && matches!(entry.bound, Bound::Lower | Bound::Exact)
                 && !is_decisive(entry.score)
         });
-        let may_be = self.shared.selectivity.singular_extensions
-            && depth >= SINGULAR_DEPTH
-            && (at.ply as i32) < 2 * self.root_depth;
-        let Some(entry) = candidate.filter(|_| may_be) else { return Singularity::Extended(0) };
+        let Some((entry, best)) = candidate.and_then(|entry| Some((entry, entry.best?))) else {
+            return Singularity::Extended(0);
+        };
+        // An entry of another position with this key may have any move.
+        if !at.position.is_legal(best) {
+            return Singularity::Extended(0);
+        }
         let lower = entry.score - margin::SINGULAR * depth;
-        self.worker.frames[at.ply].excluded = Some(mv.played);
+        self.worker.frames[at.ply].excluded = Some(best);
         let others = self.search(at, (depth - 1) / 2, lower - 1, lower, is_cut);
         self.worker.frames[at.ply].excluded = None;
         if self.is_stopped {

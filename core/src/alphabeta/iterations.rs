@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 
 use super::limits::{Found, Limits, Line};
-use super::score::{INFINITE, MAX_PLY, Score, is_decisive, is_loss};
+use super::score::{INFINITE, MAX_PLY, Score, is_decisive, is_loss, is_mate, of_tablebase};
 use super::thread::{Node, Thread};
-use crate::board::{KnownMove, Move};
+use crate::board::{KnownMove, Move, TablebaseResult};
 
 /// Half of the first window, in centipawns. Chosen.
 const WINDOW: i32 = 20;
@@ -45,6 +45,8 @@ pub(super) struct Iterations<'a, 't> {
     moves: Vec<RootMove>,
     /// The same after the last iteration, or with the best move of one whose score is still to be found.
     finished: Vec<RootMove>,
+    /// The result of perfect play by the tablebases.
+    result: Option<TablebaseResult>,
     limits: &'a Limits,
 }
 
@@ -54,22 +56,28 @@ impl<'a, 't> Iterations<'a, 't> {
         thread: &'a mut Thread<'t>,
         root: Node<'a>,
         moves: Vec<RootMove>,
+        result: Option<TablebaseResult>,
         limits: &'a Limits,
     ) -> Self {
-        Self { thread, root, finished: moves.clone(), moves, limits }
+        Self { thread, root, finished: moves.clone(), moves, result, limits }
     }
 
     /// What the caller gets: the best moves with their lines, the best first. A move without a score has the evaluation of the root. None
-    /// has more than the move before it, which may be known from a deeper iteration.
+    /// has more than the move before it, which may be known from a deeper iteration. Where the tablebases know the result, it is the score
+    /// of all lines without a mate, as in Stockfish.
     pub(super) fn lines(&mut self) -> Vec<Line> {
         let lines = self.limits.lines.clamp(1, self.moves.len());
         let is_scored = self.moves[..lines].iter().all(|root| root.known.is_some());
         let evaluation = if is_scored { 0 } else { self.thread.evaluate(self.root) };
         let mut most = INFINITE;
+        let result = self.result.map(|result| of_tablebase(result.outcome(), 0));
         let line = |root: &RootMove| {
-            let score = most.min(root.known.unwrap_or(evaluation));
+            let found = root.known.unwrap_or(evaluation);
+            let result = result.filter(|_| !is_mate(found));
+            let score = most.min(result.unwrap_or(found));
             most = score;
-            Line { score: Score::of(score), is_lower_bound: root.is_lower_bound, moves: root.line.clone() }
+            let is_lower_bound = root.is_lower_bound && result.is_none();
+            Line { score: Score::of(score), is_lower_bound, moves: root.line.clone() }
         };
         self.moves[..lines].iter().map(line).collect()
     }
@@ -121,7 +129,7 @@ impl<'a, 't> Iterations<'a, 't> {
                 // are left to be searched.
                 let best = self.moves[first].score;
                 if best <= alpha || is_loss(best) {
-                    self.restore(is_new);
+                    self.restore(first, is_new);
                 }
                 return false;
             }
@@ -149,12 +157,13 @@ impl<'a, 't> Iterations<'a, 't> {
         self.finished.extend(found.iter().cloned().chain(others));
     }
 
-    /// Puts the moves back in the order of the last iteration, but for the lines that this one has found. If there was none, moves that are known to lose come last.
-    fn restore(&mut self, is_new: bool) {
-        let losing = self.moves.iter().filter(|root| is_loss(root.score)).map(|root| root.mv.played);
+    /// Puts the moves from `first` on back in the order of the last iteration; those before it are lines that this one has found. If there
+    /// was no iteration, moves that are known to lose come last.
+    fn restore(&mut self, first: usize, is_new: bool) {
+        let losing = self.moves[first..].iter().filter(|root| is_loss(root.score)).map(|root| root.mv.played);
         let losing: Vec<Move> = losing.filter(|_| is_new).collect();
         self.moves.clone_from(&self.finished);
-        self.moves.sort_by_key(|root| losing.contains(&root.mv.played));
+        self.moves[first..].sort_by_key(|root| losing.contains(&root.mv.played));
     }
 
     /// Searches the moves from `first` on, and returns the best score; a bound of it outside the window.

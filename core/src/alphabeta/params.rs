@@ -48,7 +48,8 @@ params! {
         razoring: bool = true;
         /// Whether moves that lose material by static exchange are left out of shallow positions and of quiescence.
         exchange: bool = true;
-        /// Whether positions without a move in the table are searched one ply less deep.
+        /// Whether positions without a move in the table are searched one ply less deep, on the principal variation and where a
+        /// refutation is expected.
         internal_reductions: bool = true;
         /// Whether checks are answered one ply deeper.
         check_extensions: bool = true;

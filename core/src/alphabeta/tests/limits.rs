@@ -106,6 +106,19 @@ fn a_search_that_scores_no_move_has_the_evaluation_of_the_root() {
 }
 
 #[test]
+fn the_first_line_stands_if_the_search_of_the_second_is_stopped() {
+    // Both legal moves are mated. With six positions, the search stops within the second line of its first iteration.
+    let game = game("7q/2qPk3/8/2b2r2/4r3/8/7P/6K1 w - - 0 1");
+    let of_lines = |lines| {
+        let limits = Limits { nodes: Some(6), lines, ..Limits::default() };
+        found(&AlphaBetaParams::default(), &game, &limits)
+    };
+    let (one, two) = (of_lines(1), of_lines(2));
+    assert_eq!((one.score(), two.score()), (Score::Mate(-1), Score::Mate(-1)));
+    assert_eq!(one.best(), two.best());
+}
+
+#[test]
 fn every_line_is_legal_and_each_begins_with_another_move() {
     for game in random_games(52, 30, 5) {
         let limits = Limits { nodes: Some(20_000), lines: 4, ..Limits::default() };

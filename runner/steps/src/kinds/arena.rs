@@ -77,7 +77,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",

@@ -129,7 +129,7 @@ struct Part {
 
 impl Step for Puzzles {
     const KIND: &'static str = "puzzles";
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
