@@ -13,7 +13,7 @@ use super::{Castling, Piece, Position, Side};
 pub enum FenError {
     /// The text is not a FEN.
     #[error(
-        "\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\""
+        "\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\", or the first four of them"
     )]
     Syntax {
         /// The given text.
@@ -33,7 +33,8 @@ pub enum FenError {
 
 impl Position {
     /// Parses a FEN. Castling rights are letters for the outermost rooks (X-FEN, which is FEN in standard chess), or the files of
-    /// the rooks (Shredder-FEN).
+    /// the rooks (Shredder-FEN). Without the last two fields the halfmove clock is 0 and the move number 1; a move number of 0, which some
+    /// programs write, is 1 as well.
     pub fn from_fen(fen: &str) -> Result<Self, FenError> {
         match parsed(fen)? {
             Ok(position) => Ok(Self(position)),
@@ -129,12 +130,20 @@ impl Position {
 
 /// A FEN's position, or the rules that it breaks.
 fn parsed(fen: &str) -> Result<Result<Chess, PositionError<Chess>>, FenError> {
-    let parsed = Fen::from_ascii(fen.trim().as_bytes())
-        .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
+    let syntax = |cause: String| FenError::Syntax { fen: fen.to_owned(), cause };
+    let parsed = Fen::from_ascii(fen.trim().as_bytes()).map_err(|cause| syntax(cause.to_string()))?;
     let setup = parsed.as_setup();
-    if setup.pockets.is_some() || setup.remaining_checks.is_some() {
-        let cause = "pieces in hand and remaining checks belong to other variants of chess".to_owned();
-        return Err(FenError::Syntax { fen: fen.to_owned(), cause });
+    if setup.pockets.is_some() || setup.remaining_checks.is_some() || setup.promoted.any() {
+        let cause = "pieces in hand, promoted pieces and remaining checks belong to other variants of chess";
+        return Err(syntax(cause.to_owned()));
+    }
+    // The parser takes defaults for all fields but the first, and cuts counters that are too large.
+    let fields: Vec<&str> = fen.split_whitespace().collect();
+    if ![4, 6].contains(&fields.len()) {
+        return Err(syntax(format!("number of fields: {}", fields.len())));
+    }
+    if let Some(wrong) = fields[4..].iter().find(|counter| counter.parse::<u32>().is_err()) {
+        return Err(syntax(format!("the counter {wrong} is above {}", u32::MAX)));
     }
     // In this mode the rights of standard chess are what they are in the other.
     Ok(parsed.into_position(CastlingMode::Chess960))
@@ -189,6 +198,30 @@ mod tests {
         for other in ["8/8/8/4k3/8/8/4P3/4K3[Q] w - - 0 1", "8/8/8/4k3/8/8/4P3/4K3 w - - 1+1 0 1"] {
             assert!(error(other).contains("belong to other variants"), "{other}");
         }
+    }
+
+    #[test]
+    fn a_fen_has_six_fields_or_four() {
+        let fen = |text: &str| Position::from_fen(text).map(|position| position.fen());
+        let pawn = "8/8/8/4k3/8/8/4P3/4K3";
+        let expected = format!("{pawn} b - - 0 1");
+        for text in ["b - -", " b  -  -  0  1 ", "b - - 0 0"] {
+            assert_eq!(fen(&format!("{pawn} {text}")).expect("a FEN"), expected, "{text}");
+        }
+        let most = format!("{pawn} w - - 7 {}", u32::MAX);
+        assert_eq!(fen(&most).expect("a FEN"), most);
+        for (text, cause) in [
+            ("", "number of fields: 1"),
+            ("w", "number of fields: 2"),
+            ("w - - 0", "number of fields: 5"),
+            ("w_-_-_0_1", "number of fields: 2"),
+            ("w - - 99999999999 1", "the counter 99999999999 is above 4294967295"),
+            ("w - - 0 4294967296", "the counter 4294967296 is above"),
+        ] {
+            let error = fen(&format!("{pawn} {text}")).expect_err("no FEN").to_string();
+            assert!(error.contains(cause), "{text}: {error}");
+        }
+        assert!(fen("8/8/8/4k3/8/8/4Q~3/4K3 w - - 0 1").is_err());
     }
 
     #[test]
