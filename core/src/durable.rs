@@ -2,42 +2,45 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes a file so that a crash or power cut leaves either the old or the new content.
+use crate::regular;
+
+/// Writes a file so that a crash or power cut leaves either the old or the new content. Where there is a link, the file that it leads to
+/// is written; what is no file remains, and is an error.
 ///
 /// The folder is created if needed, and flushed because otherwise a power cut can undo the rename.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(folder_of(path))?;
     write_with(path, |file| file.write_all(content))
 }
 
 /// Like [`write`], without flushing the folder: until that is done, a power cut may leave no file. For files that can be made again, of
 /// which one flush of the folder completes many.
 pub fn write_part(path: &Path, content: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(folder_of(path))?;
-    replace(path, |file| file.write_all(content))
+    replace(path, |file| file.write_all(content)).map(drop)
 }
 
-/// Like [`write`], with content written by `fill`, into an existing folder.
+/// Like [`write`], with content written by `fill`.
 pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    replace(path, fill)?;
-    flush_folder(folder_of(path))
+    flush_folder(folder_of(&replace(path, fill)?))
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// Replaces a file, and returns its path without links.
+fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder_of(path))?;
+    let path = regular::target(path)?;
     let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
-    let written = fill_and_flush(&temporary, fill).and_then(|()| fs::rename(&temporary, path));
+    let written = fill_and_flush(&temporary, fill).and_then(|()| fs::rename(&temporary, &path));
     if let Err(cause) = written {
         // Leave no partial file behind. If removing it fails too, the first error is the one to report.
         let _ = fs::remove_file(&temporary);
         return Err(cause);
     }
-    Ok(())
+    Ok(path)
 }
 
 fn fill_and_flush(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
@@ -87,13 +90,44 @@ mod tests {
         assert_eq!(entries, 1);
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_failed_rename_is_an_error_and_leaves_the_old_entry() {
+    fn what_is_no_file_is_an_error_and_remains() {
+        use std::os::unix::fs::FileTypeExt as _;
         let folder = tempfile::tempdir().expect("temporary folder");
-        let path = folder.path().join("name");
-        std::fs::create_dir(&path).expect("a folder in the way");
-        assert!(write(&path, b"new").is_err());
-        assert!(path.is_dir());
-        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
+        let [inside, socket, link, lost] =
+            ["folder", "socket", "link", "lost"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&inside).expect("a folder");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        std::os::unix::fs::symlink(&socket, &link).expect("a link");
+        std::os::unix::fs::symlink(folder.path().join("nothing"), &lost).expect("a link");
+        let fault = |path| write(path, b"new").expect_err("is no file").to_string();
+        for path in [&inside, &socket, &link] {
+            assert_eq!(fault(path), "it is not a regular file", "{}", path.display());
+        }
+        assert_eq!(fault(&lost), "it is a link that leads to no file");
+        assert!(inside.is_dir() && link.is_symlink() && lost.is_symlink());
+        assert!(socket.symlink_metadata().expect("exists").file_type().is_socket());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_that_a_link_leads_to_is_written() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let (file, link) = (folder.path().join("deep/file"), folder.path().join("link"));
+        write(&file, b"old").expect("writes");
+        std::os::unix::fs::symlink("deep/file", &link).expect("a link");
+        write(&link, b"new").expect("writes");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).expect("reads"), b"new");
+    }
+
+    #[test]
+    fn the_folder_is_created() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("new/folder/name");
+        write_with(&path, |file| std::io::Write::write_all(file, b"content")).expect("writes");
+        assert_eq!(std::fs::read(&path).expect("reads"), b"content");
     }
 }

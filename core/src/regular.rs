@@ -1,8 +1,8 @@
-//! Opening files that must be there at once, or are read more than once.
+//! Opening files that must be there at once, or are read more than once, and what a file may replace.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a regular file to read it. Opening a FIFO would wait for a writer, so whatever is no file is an error.
 pub fn open(path: &Path) -> io::Result<File> {
@@ -26,6 +26,18 @@ pub fn append(path: &Path) -> io::Result<File> {
         return Err(not_regular());
     }
     File::options().create(true).append(true).open(path)
+}
+
+/// The path, without links, at which a file may be written: that of a regular file, or of nothing.
+pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(not_regular()),
+        Ok(_) if path.is_symlink() => fs::canonicalize(path),
+        Err(cause) if path.is_symlink() => {
+            Err(io::Error::new(cause.kind(), "it is a link that leads to no file"))
+        }
+        _ => Ok(path.to_owned()),
+    }
 }
 
 fn not_regular() -> io::Error {
