@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex};
 
 use rand::seq::SliceRandom;
 
@@ -10,6 +11,7 @@ use crate::board::{
 };
 use crate::durable;
 use crate::params;
+use crate::poison::IgnorePoison as _;
 use crate::rng::{Purpose, Seed};
 
 /// Openings are judged by the rules of chess alone; a match has its own largest length.
@@ -57,7 +59,20 @@ pub struct Book {
     openings: Openings,
     duplicates: Vec<Duplicate>,
     digest: String,
+    /// The orders of the round that an opening was taken from last; to shuffle a large book again for each game takes long.
+    last: Arc<Mutex<Option<Round>>>,
 }
+
+/// A pass through a book.
+#[derive(Debug)]
+struct Round {
+    seed: Seed,
+    number: u64,
+    orders: Orders,
+}
+
+/// Indices in random order: of the openings, or of the starts of White and of Black.
+type Orders = Arc<[Vec<u32>; 2]>;
 
 #[derive(Debug, Clone)]
 enum Openings {
@@ -85,7 +100,7 @@ impl Book {
             "endgames" => Openings::Endgames,
             _ => return None,
         };
-        Some(Self { openings, duplicates: Vec::new(), digest: durable::digest(name.as_bytes()) })
+        Some(Self::new(openings, Vec::new(), name))
     }
 
     /// Reads a book from a file's content: EPD or FEN if its name ends in `.epd` or `.fen`, or the games of a `.pgn` up to `plies`
@@ -126,8 +141,12 @@ impl Book {
             }
         }
         let texts: Vec<String> = kept.iter().map(Game::to_text).collect();
-        let digest = durable::digest(texts.join("\n").as_bytes());
-        Self { openings: Openings::Listed(kept), duplicates, digest }
+        Self::new(Openings::Listed(kept), duplicates, &texts.join("\n"))
+    }
+
+    fn new(openings: Openings, duplicates: Vec<Duplicate>, text: &str) -> Self {
+        let digest = durable::digest(text.as_bytes());
+        Self { openings, duplicates, digest, last: Arc::default() }
     }
 
     /// The number of openings, at least 1.
@@ -165,29 +184,40 @@ impl Book {
     pub fn opening(&self, seed: Seed, number: u64) -> Game {
         let count = self.len() as u64;
         let (round, number) = (number / count, (number % count) as usize);
-        let mut stream = seed.stream(round, Purpose::Book);
-        let mut order = |count: usize| {
-            let mut order: Vec<u32> = (0..count as u32).collect();
-            order.shuffle(&mut stream);
-            order
-        };
-        let starts = usize::from(CHESS960_STARTS);
+        let orders = self.orders(seed, round);
+        let [first, second] = &*orders;
         match &self.openings {
-            Openings::Listed(games) => games[order(games.len())[number] as usize].clone(),
-            Openings::Chess960 => {
-                let row = order(starts)[number];
-                start(row, row)
-            }
+            Openings::Listed(games) => games[first[number] as usize].clone(),
+            Openings::Chess960 => start(first[number], first[number]),
             Openings::DoubleChess960 => {
                 // Each row of pieces of a side meets the others in turn, so that each pair comes once.
-                let (white, black) = (order(starts), order(starts));
-                start(white[number % starts], black[(number + number / starts) % starts])
+                let starts = usize::from(CHESS960_STARTS);
+                start(first[number % starts], second[(number + number / starts) % starts])
             }
             Openings::Endgames => {
-                let position = Position::endgame(order(ENDGAMES as usize)[number]);
+                let position = Position::endgame(first[number]);
                 Game::from_position(position.expect("there is an ending for each number"))
             }
         }
+    }
+
+    fn orders(&self, seed: Seed, number: u64) -> Orders {
+        let mut last = self.last.lock().ignore_poison();
+        if let Some(round) = last.as_ref().filter(|round| (round.seed, round.number) == (seed, number)) {
+            return Arc::clone(&round.orders);
+        }
+        let starts = usize::from(CHESS960_STARTS);
+        let is_double = matches!(self.openings, Openings::DoubleChess960);
+        let counts = if is_double { [starts, starts] } else { [self.len(), 0] };
+        let mut stream = seed.stream(number, Purpose::Book);
+        let orders = counts.map(|count| {
+            let mut order: Vec<u32> = (0..count as u32).collect();
+            order.shuffle(&mut stream);
+            order
+        });
+        let orders = Arc::new(orders);
+        *last = Some(Round { seed, number, orders: Arc::clone(&orders) });
+        orders
     }
 }
 
@@ -257,6 +287,9 @@ mod tests {
         }
         assert!(orders[0] != orders[1] && orders[0] != orders[2]);
         assert_eq!(round(seed, 0), orders[0]);
+        // Whatever was taken before.
+        let mixed = [7, 107, 8].map(|number| book.opening(seed, number).to_text());
+        assert_eq!(mixed, [&orders[0][7], &orders[1][7], &orders[0][8]].map(Clone::clone));
         let mut sorted = orders[0].clone();
         sorted.sort_unstable();
         assert_ne!(sorted, orders[0]);
