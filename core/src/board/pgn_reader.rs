@@ -62,6 +62,10 @@ impl PgnTags {
         if found == "?" { "" } else { found }
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -189,7 +193,7 @@ impl<'a> PgnReader<'a> {
                 continue;
             }
             let current = progress.get_or_insert_with(|| Progress::new(token.line));
-            if matches!(token.kind, Kind::Tag(_) | Kind::OpenTag) && current.has_moves {
+            if current.ends_at(token.kind) {
                 self.ahead = Some(token);
                 break;
             }
@@ -242,6 +246,19 @@ impl<'a> PgnReader<'a> {
 impl Progress {
     fn new(line: usize) -> Self {
         Self { record: PgnRecord::new(line), has_moves: false, is_wanted: true, variations: Vec::new() }
+    }
+
+    /// Whether the next game begins with this: with a tag after moves, or after tags alone with one that each game has once.
+    fn ends_at(&self, kind: Kind<'_>) -> bool {
+        const ONCE: [&str; 2] = ["Event", "White"];
+        match kind {
+            Kind::Tag(content) if !self.has_moves => {
+                let name = name_of(content);
+                ONCE.iter().any(|once| name == once.as_bytes() && self.record.tags.has(once))
+            }
+            Kind::Tag(_) | Kind::OpenTag => self.has_moves,
+            _ => false,
+        }
     }
 
     fn finish(mut self) -> PgnRecord {
@@ -392,6 +409,12 @@ fn unquoted(value: &str) -> String {
     inner.chars().filter(is_kept).collect()
 }
 
+/// The name of a tag.
+fn name_of(content: &[u8]) -> &[u8] {
+    let content = content.trim_ascii_start();
+    content.split(u8::is_ascii_whitespace).next().unwrap_or(content)
+}
+
 /// A move without its number: `12...Nf6` is `Nf6`; castling with zeros stays whole, and so does the null move of UCI.
 fn without_number(word: &[u8]) -> &[u8] {
     if word == b"0000" {
@@ -475,6 +498,27 @@ mod tests {
         assert_eq!(read("\u{feff}e4 e5", None), ["e2e4 e7e5"]);
         let after = "1. e4 1-0 (1. d4 (1. c4) d5 0-1) {end} $1 1-0\n[White \"b\"]\n1. d4 * d4 d5 * 1. c4 *";
         assert_eq!(read(after, None), ["e2e4", "d2d4", "d2d4 d7d5", "c2c4"]);
+    }
+
+    #[test]
+    fn a_game_of_tags_alone_ends_at_the_first_tag_of_the_next() {
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+        for name in ["Event", "White"] {
+            let text =
+                format!("[{name} \"a\"]\n[FEN \"{fen}\"]\n\n[{name} \"b\"]\n[Site \"c\"]\n\n1. d4 1-0\n");
+            let games = read_pgn("x.pgn", text.as_bytes(), None).expect("games");
+            let found: Vec<_> =
+                games.iter().map(|read| (read.line, read.game.start().fen(), moves(&read.game))).collect();
+            let initial = Game::initial().start().fen();
+            assert_eq!(
+                found,
+                [(1, fen.to_owned(), String::new()), (4, initial, "d2d4".to_owned())],
+                "{name}"
+            );
+        }
+        // Another tag that is there twice begins no game.
+        let twice = format!("[White \"a\"]\n[FEN \"{fen}\"]\n[Site \"b\"]\n[Site \"c\"]\n\n1. e4 *\n");
+        assert_eq!(read(&twice, None), ["e2e4"]);
     }
 
     #[test]

@@ -81,15 +81,20 @@ impl<'a> Tokens<'a> {
 
     /// The content of a comment; `None` if the text ends or a game begins first.
     fn comment(&mut self) -> Option<&'a [u8]> {
-        let start = self.at;
-        let end = self.index_of(b'}');
-        let content = &self.text[start..end.unwrap_or(self.text.len())];
-        if let Some(game) = next_game(content) {
-            self.skip_to(start + game);
-            return None;
+        let (start, mut at) = (self.at, self.at);
+        while let Some(offset) = self.text[at..].iter().position(|byte| matches!(byte, b'}' | b'\n')) {
+            at += offset + 1;
+            if self.text[at - 1] == b'}' {
+                self.skip_to(at);
+                return Some(&self.text[start..at - 1]);
+            }
+            if self.text[at..].starts_with(FIRST_TAG) {
+                self.skip_to(at);
+                return None;
+            }
         }
-        self.skip_to(end.map_or(self.text.len(), |end| end + 1));
-        end.map(|_| content)
+        self.skip_to(self.text.len());
+        None
     }
 
     fn word(&mut self, start: usize) -> &'a [u8] {
@@ -97,17 +102,6 @@ impl<'a> Tokens<'a> {
         let length = self.text[self.at..].iter().position(is_end);
         self.at = length.map_or(self.text.len(), |length| self.at + length);
         &self.text[start..self.at]
-    }
-}
-
-/// Where the first line begins that begins a game of a database, if it is not the text's first line.
-pub(super) fn next_game(text: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        from += text[from..].iter().position(|byte| *byte == b'\n')? + 1;
-        if text[from..].starts_with(FIRST_TAG) {
-            return Some(from);
-        }
     }
 }
 

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::content::SourceError;
 use super::format::{GameFormat, Parsed, Point};
 use super::stats::ImportStats;
 use crate::store::{GameRow, HeaderRow, PositionRow, RejectRow};
 
 /// The most broken games in a shard, so that a file with nothing else does not fill the memory.
 const MAX_REJECTS: usize = 16_384;
+
+/// The most games that are read for a shard, for each that it may have, so that a stop loses little where most are left out.
+const MAX_READ: u64 = 64;
 
 /// Where an import goes on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +58,6 @@ pub struct ImportShard {
 
 /// A chunk whose games were parsed.
 pub(super) struct ParsedChunk {
-    /// Its number in this import, from 0.
-    pub(super) number: u64,
     /// The index of its file.
     pub(super) source: usize,
     /// Where the next one begins.
@@ -69,7 +71,9 @@ pub(super) struct Assembler<'a, F> {
     /// The number of the chunk that comes next.
     expected: u64,
     /// Chunks that arrived before one that comes before them.
-    early: BTreeMap<u64, ParsedChunk>,
+    early: BTreeMap<u64, Result<ParsedChunk, SourceError>>,
+    /// Why a chunk that is needed could not be read.
+    fault: Option<SourceError>,
     /// What was assembled so far.
     now: Resume,
     shard: ImportShard,
@@ -78,7 +82,7 @@ pub(super) struct Assembler<'a, F> {
 impl<'a, F: GameFormat> Assembler<'a, F> {
     pub(super) fn new(params: &'a F, from: Resume) -> Self {
         let shard = ImportShard { index: from.shards, ..ImportShard::default() };
-        Self { params, expected: 0, early: BTreeMap::new(), now: from, shard }
+        Self { params, expected: 0, early: BTreeMap::new(), fault: None, now: from, shard }
     }
 
     /// Whether there are as many games as are wanted.
@@ -86,24 +90,39 @@ impl<'a, F: GameFormat> Assembler<'a, F> {
         self.params.max_games().is_some_and(|most| self.now.games >= most)
     }
 
-    /// Adds a chunk, and returns the shards that are whole with it.
-    pub(super) fn add(&mut self, chunk: ParsedChunk) -> Vec<ImportShard> {
-        self.early.insert(chunk.number, chunk);
+    /// Adds a chunk by its number, and returns the shards that are whole with it. One that could not be read is the last, and a fault only
+    /// if games are wanted of it: lanes read ahead.
+    pub(super) fn add(&mut self, number: u64, chunk: Result<ParsedChunk, SourceError>) -> Vec<ImportShard> {
+        self.early.insert(number, chunk);
         let mut whole = Vec::new();
         while let Some(chunk) = self.early.remove(&self.expected) {
             self.expected += 1;
-            self.take(chunk);
-            let is_whole = self.shard.games.len() >= self.params.shard_games() as usize
-                || self.shard.rejects.len() >= MAX_REJECTS;
-            if is_whole {
+            match chunk {
+                Ok(chunk) => self.take(chunk),
+                Err(fault) if !self.is_full() => self.fault = Some(fault),
+                Err(_) => {}
+            }
+            if self.is_whole() {
                 whole.extend(self.close());
             }
         }
         whole
     }
 
-    /// The games after the last whole shard.
-    pub(super) fn close(&mut self) -> Option<ImportShard> {
+    /// Whether the shard ends here.
+    fn is_whole(&self) -> bool {
+        let most = self.params.shard_games();
+        self.shard.games.len() >= most as usize
+            || self.shard.rejects.len() >= MAX_REJECTS
+            || self.shard.part.stats.read >= MAX_READ * u64::from(most)
+    }
+
+    /// The games after the last whole shard, or why the games after that could not be read.
+    pub(super) fn finish(&mut self) -> Result<Option<ImportShard>, SourceError> {
+        self.fault.take().map_or_else(|| Ok(self.close()), Err)
+    }
+
+    fn close(&mut self) -> Option<ImportShard> {
         if self.shard.part.stats.read == 0 {
             return None;
         }

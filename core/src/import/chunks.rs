@@ -28,8 +28,18 @@ impl<'a> Chunks<'a> {
         Self { sources, cut: F::cut, number: 0, at, content: None, ahead: Vec::new(), before }
     }
 
-    /// The next chunk; `None` after the last file.
-    pub(super) fn next_chunk(&mut self) -> Result<Option<Chunk>, SourceError> {
+    /// The next chunk with its number, from 0; `None` after the last file, and after a fault.
+    pub(super) fn next_chunk(&mut self) -> Option<(u64, Result<Chunk, SourceError>)> {
+        let chunk = self.read_chunk().transpose()?;
+        if chunk.is_err() {
+            self.at.source = self.sources.len();
+        }
+        let number = self.number;
+        self.number += 1;
+        Some((number, chunk))
+    }
+
+    fn read_chunk(&mut self) -> Result<Option<Chunk>, SourceError> {
         while let Some(source) = self.sources.get(self.at.source) {
             if self.content.is_none() {
                 let mut content = source.content()?;
@@ -51,9 +61,7 @@ impl<'a> Chunks<'a> {
                 self.at.lines += cut.lines;
             }
             if !text.is_empty() {
-                let (number, next) = (self.number, self.at);
-                self.number += 1;
-                return Ok(Some(Chunk { number, start, next, text, read }));
+                return Ok(Some(Chunk { start, next: self.at, text, read }));
             }
         }
         Ok(None)

@@ -113,11 +113,18 @@ impl Packing {
     }
 }
 
+/// A decoder that reads what `zstd --long` has written, too.
+fn with_any_window<R: io::BufRead>(mut decoder: zstd::Decoder<'_, R>) -> io::Result<zstd::Decoder<'_, R>> {
+    const LONGEST: u32 = 31;
+    decoder.window_log_max(LONGEST)?;
+    Ok(decoder)
+}
+
 /// Bytes without their compression, found out by their first bytes. What is of a kind that is not read is an error.
 pub(super) fn unpacked(bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
     Ok(match Packing::of(bytes) {
         Packing::Plain => Box::new(bytes),
-        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(bytes)?),
+        Packing::Zstd => Box::new(with_any_window(zstd::Decoder::with_buffer(bytes)?)?),
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
         Packing::Other(format, advice) => return Err(io::Error::other(format!("it is {format}; {advice}"))),
     })
@@ -156,7 +163,10 @@ impl Content {
         let file = Counted { file: regular::open(path).map_err(unreadable)?, read: Arc::clone(&read) };
         let reader: Box<dyn Read + Send> = match Packing::of(&head) {
             Packing::Plain => Box::new(file),
-            Packing::Zstd => Box::new(zstd::Decoder::new(file).map_err(unreadable)?),
+            Packing::Zstd => {
+                let decoder = zstd::Decoder::new(file).and_then(with_any_window);
+                Box::new(decoder.map_err(unreadable)?)
+            }
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))),
             Packing::Other(format, advice) => {
                 return Err(SourceError::Format { file: path.to_owned(), format, advice });
@@ -191,5 +201,31 @@ impl Content {
     /// The error for content that is not as it should be.
     pub(super) fn damaged(&self, cause: io::Error) -> SourceError {
         SourceError::Damaged { file: self.file.clone(), offset: self.offset, cause }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::{Content, unpacked};
+
+    /// Content as `zstd --long=30` packs it: a frame with a window of 1 GB (RFC 8878, section 3.1.1), and a last block that is not compressed.
+    fn with_long_window(content: &[u8]) -> Vec<u8> {
+        let block = (content.len() << 3 | 1).to_le_bytes();
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0, 20 << 3], &block[..3], content].concat()
+    }
+
+    #[test]
+    fn long_windows_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, packed) = (folder.path().join("a.zst"), with_long_window(b"1. e4 1-0"));
+        std::fs::write(&path, &packed).expect("writes");
+        let mut found = Vec::new();
+        Content::open(&path).and_then(|mut content| content.read_to(&mut found, 100)).expect("reads");
+        assert_eq!(found, b"1. e4 1-0");
+        found.clear();
+        unpacked(&packed).and_then(|mut reader| reader.read_to_end(&mut found)).expect("reads");
+        assert_eq!(found, b"1. e4 1-0");
     }
 }

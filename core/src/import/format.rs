@@ -64,8 +64,6 @@ pub struct Point {
 /// Some games of a file, whole.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Its number in this import, from 0.
-    pub(super) number: u64,
     /// Where it begins.
     pub(super) start: Point,
     /// Where the next one begins.

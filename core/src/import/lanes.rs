@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::assembler::{Assembler, ImportShard, ParsedChunk, Resume};
 use super::chunks::Chunks;
 use super::content::SourceError;
-use super::format::GameFormat;
+use super::format::{Chunk, GameFormat};
 use super::source::Source;
 use crate::event::{Cancelled, Event, Observer};
 use crate::poison::IgnorePoison as _;
@@ -27,7 +27,9 @@ pub enum ImportError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// No game was taken.
-    #[error("none of {read} games is taken: {kinds}{first}; look at the files, or give other options")]
+    #[error(
+        "none of {read} games is taken: {kinds}{first}; look at the files, or give other options, for which dc0-run import needs another --out"
+    )]
     NoGames {
         /// Games that were read.
         read: u64,
@@ -96,7 +98,7 @@ pub fn import<F: GameFormat>(
     if let Some(error) = first_error.into_inner().ignore_poison() {
         return Err(error);
     }
-    let last = shared.assembler.lock().ignore_poison().close();
+    let last = shared.assembler.lock().ignore_poison().finish()?;
     last.map_or(Ok(()), |shard| shared.keep(shard))
 }
 
@@ -107,18 +109,21 @@ impl<F: GameFormat> Shared<'_, F> {
             if self.assembler.lock().ignore_poison().is_full() {
                 break;
             }
-            let Some(chunk) = self.chunks.lock().ignore_poison().next_chunk()? else { break };
-            let source = &self.job.sources[chunk.start.source];
-            let games = self.job.params.parse(&chunk, &source.name);
-            let total = self.job.sources.iter().map(|source| source.bytes).sum::<u64>();
-            let [done, total] = [chunk.read, total].map(|bytes| bytes.div_ceil(1_000_000));
-            self.observer.event(Event::Progress { unit: "MB", done, total });
-            let (number, source, next) = (chunk.number, chunk.start.source, chunk.next);
-            let parsed = ParsedChunk { number, source, next, games };
-            let whole = self.assembler.lock().ignore_poison().add(parsed);
+            let Some((number, chunk)) = self.chunks.lock().ignore_poison().next_chunk() else { break };
+            let parsed = chunk.map(|chunk| self.parsed(&chunk));
+            let whole = self.assembler.lock().ignore_poison().add(number, parsed);
             whole.into_iter().try_for_each(|shard| self.keep(shard))?;
         }
         Ok(())
+    }
+
+    fn parsed(&self, chunk: &Chunk) -> ParsedChunk {
+        let source = chunk.start.source;
+        let games = self.job.params.parse(chunk, &self.job.sources[source].name);
+        let total = self.job.sources.iter().map(|source| source.bytes).sum::<u64>();
+        let [done, total] = [chunk.read, total].map(|bytes| bytes.div_ceil(1_000_000));
+        self.observer.event(Event::Progress { unit: "MB", done, total });
+        ParsedChunk { source, next: chunk.next, games }
     }
 
     fn keep(&self, shard: ImportShard) -> Result<(), ImportError> {

@@ -1,5 +1,6 @@
 //! Files that are imported: their names in tables, their sizes and their digests.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,15 +28,16 @@ impl Source {
     pub fn all<F: GameFormat>(paths: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
         paths.iter().try_for_each(|path| probe::<F>(path))?;
         let mut sources = paths.iter().map(|path| Self::read(path)).collect::<Result<Vec<_>, _>>()?;
-        for (index, source) in sources.iter().enumerate() {
-            if let Some(first) = sources[..index].iter().find(|first| first.digest == source.digest) {
-                let (first, second) = (first.path.clone(), source.path.clone());
+        let (mut digests, mut names) = (HashMap::new(), HashMap::new());
+        for source in &sources {
+            if let Some(first) = digests.insert(&source.digest, &source.path) {
+                let (first, second) = (first.clone(), source.path.clone());
                 return Err(SourceError::Twice { first, second });
             }
+            *names.entry(source.name.clone()).or_insert(0) += 1;
         }
-        let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
         for source in &mut sources {
-            if names.iter().filter(|name| **name == source.name).count() > 1 {
+            if names[&source.name] > 1 {
                 source.name = source.path.display().to_string();
             }
         }

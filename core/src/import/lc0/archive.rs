@@ -79,7 +79,7 @@ pub(super) struct Entry {
     pub(super) content: Result<Vec<u8>, String>,
 }
 
-/// The files in the whole entries of an archive, without folders and without notes such as a licence.
+/// The files in the whole entries of an archive, without folders, notes such as a licence, and what is said of the whole archive.
 pub(super) fn entries(content: &[u8]) -> Vec<Entry> {
     let mut archive = tar::Archive::new(content);
     archive.set_ignore_zeros(true);
@@ -95,7 +95,7 @@ pub(super) fn entries(content: &[u8]) -> Vec<Entry> {
         };
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let kind = entry.header().entry_type();
-        if kind.is_dir() || is_note(&name) {
+        if kind.is_dir() || kind.is_pax_global_extensions() || is_note(&name) {
             return None;
         }
         let mut bytes = Vec::new();

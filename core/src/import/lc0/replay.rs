@@ -146,8 +146,9 @@ impl Replay<'_> {
         }
         let mut positions = self.rows;
         for row in &mut positions {
-            let black_moves = row.fen.contains(" b ");
-            row.result = result.score_for(if black_moves { Side::Black } else { Side::White });
+            // Not by " b ", which castling rights can be, too.
+            let white_moves = row.fen.contains(" w ");
+            row.result = result.score_for(if white_moves { Side::White } else { Side::Black });
         }
         let termination = self.end.termination;
         let header = HeaderRow {

@@ -54,7 +54,7 @@ fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
 
 fn parsed(content: Vec<u8>, params: &Lc0Params) -> Vec<Parsed> {
     let start = Point::default();
-    params.parse(&Chunk { number: 0, start, next: start, text: content, read: 0 }, "x.tar")
+    params.parse(&Chunk { start, next: start, text: content, read: 0 }, "x.tar")
 }
 
 fn taken(content: Vec<u8>) -> Imported {
@@ -183,6 +183,23 @@ fn games_begin_at_any_position_with_castling_and_en_passant_as_the_planes_show()
     ));
     with_rooks[0][field::CASTLING + 1] = 1 << 6;
     assert!(outcome(&with_rooks).starts_with("fen 1: ply 0: "));
+}
+
+#[test]
+fn results_are_those_of_the_side_to_move_whatever_the_castling_rights() {
+    // Black may castle with the rook on the b-file alone, which is " b " in the FEN of White, too.
+    let played = Game::from_text("rr1k4/8/8/8/8/8/4P3/4K3 w b - 0 1 moves e2e4 a8a7 e4e5").expect("a game");
+    let mut all = records(&played, GameResult::WhiteWins);
+    for (bytes, black_moves) in all.iter_mut().zip([false, true, false]) {
+        bytes[field::FORMAT] = 2;
+        let rights = if black_moves { [1 << 1, 0, 0, 0] } else { [0, 0, 1 << 1, 0] };
+        put(bytes, field::CASTLING, &rights);
+    }
+    let imported = taken(all.concat());
+    assert!(imported.game.start_fen.contains(" w b "), "{}", imported.game.start_fen);
+    assert_eq!(imported.positions.iter().map(|row| row.result).collect::<Vec<_>>(), [1, -1, 1]);
+    let params = Lc0Params::default();
+    assert_eq!(params.fault(&imported.game, &imported.header, &imported.positions), None);
 }
 
 #[test]
@@ -354,6 +371,22 @@ fn values_that_rounding_put_out_of_range_are_set_to_its_border() {
     let rows = taken(all.concat()).positions;
     assert_eq!((rows[0].root_q, rows[2].root_d), (-1.0, 0.0));
     assert!((rows[1].net_d - 0.2).abs() < 1e-6, "{}", rows[1].net_d);
+}
+
+#[test]
+fn what_is_said_of_a_whole_archive_is_no_game() {
+    let said = b"22 comment=made here\n";
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(tar::EntryType::XGlobalHeader);
+    header.set_size(said.len() as u64);
+    header.set_cksum();
+    let mut all = tar::Builder::new(Vec::new());
+    all.append(&header, &said[..]).expect("writes");
+    let mut all = all.into_inner().expect("writes");
+    all.truncate(1024);
+    let chunk = records(&game(&MATE), GameResult::BlackWins).concat();
+    all.extend(archive(&[("a".to_owned(), chunk)]));
+    assert_eq!(taken(all).game.moves.len(), 4);
 }
 
 #[test]

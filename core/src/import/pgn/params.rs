@@ -39,7 +39,7 @@ params! {
         /// P(draw) of a position whose evaluation is level. With the formula's P(win) − P(loss) it fixes win, draw and loss, by the
         /// model of Davidson 1970 (On extending the Bradley-Terry model to accommodate ties).
         level_draws: f64 = 0.3, in 0.0..=0.99;
-        /// Games in a shard, the unit that is stored and resumed; about 30 kB of memory each.
+        /// Games in a shard, the unit that is stored and resumed; about 30 kB of memory each. It has fewer where most games are left out.
         shard_games: u32 = 4096, in 1..=1_000_000;
     }
     check |params| {
@@ -75,18 +75,28 @@ impl PgnParams {
 /// The fault that ended a game by the tag `Termination`, if it names one: in the standard's words (Edwards 1994, section 9.8.1), or
 /// as Lichess, chess.com and cutechess write them.
 pub(super) fn fault_of(termination: &str) -> Option<Fault> {
-    const FAULTS: [(&str, Fault); 8] = [
+    const FAULTS: [(&str, Fault); 14] = [
         ("time forfeit", Fault::Time),
         ("on time", Fault::Time),
+        ("timeout", Fault::Time),
         ("rules infraction", Fault::IllegalMove),
         ("illegal move", Fault::IllegalMove),
         ("abandon", Fault::Stall),
+        ("abandoned", Fault::Stall),
+        ("abandonment", Fault::Stall),
         ("stalled", Fault::Stall),
         ("disconnect", Fault::Stall),
+        ("disconnects", Fault::Stall),
+        ("disconnected", Fault::Stall),
+        ("disconnection", Fault::Stall),
         ("unterminated", Fault::Stall),
     ];
+    // Whole words, as the names of players are in such texts, too; those may have `-` and `_`.
+    let is_between = |letter: char| !letter.is_alphanumeric() && !"-_".contains(letter);
     let text = termination.to_ascii_lowercase();
-    FAULTS.into_iter().find(|(words, _)| text.contains(words)).map(|(_, fault)| fault)
+    let words: Vec<&str> = text.split(is_between).filter(|word| !word.is_empty()).collect();
+    let words = format!(" {} ", words.join(" "));
+    FAULTS.into_iter().find(|(phrase, _)| words.contains(&format!(" {phrase} "))).map(|(_, fault)| fault)
 }
 
 /// A rating; `None` if it is not known.
@@ -112,7 +122,8 @@ fn time_of(control: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{elo, time_of};
+    use super::{elo, fault_of, time_of};
+    use crate::board::Fault;
 
     #[test]
     fn time_controls_are_sorted_as_lichess_does() {
@@ -130,6 +141,24 @@ mod tests {
             assert_eq!(time_of(control), seconds, "{control}");
         }
         assert_eq!(time_of("-"), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn faults_are_named_by_whole_words() {
+        for (termination, fault) in [
+            ("Normal", None),
+            ("Time forfeit", Some(Fault::Time)),
+            ("ann won on time", Some(Fault::Time)),
+            ("Game drawn by timeout vs insufficient material", Some(Fault::Time)),
+            ("ann won - game abandoned", Some(Fault::Stall)),
+            ("Bob forfeits by disconnection.", Some(Fault::Stall)),
+            ("rules infraction", Some(Fault::IllegalMove)),
+            ("abandonedship won by checkmate", None),
+            ("on-time won by resignation", None),
+            ("simon timer won by resignation", None),
+        ] {
+            assert_eq!(fault_of(termination), fault, "{termination}");
+        }
     }
 
     #[test]

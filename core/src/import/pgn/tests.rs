@@ -17,7 +17,7 @@ use crate::store::{GameRow, HeaderRow, Reject, StoredGame};
 
 fn parsed(text: &[u8], params: &PgnParams) -> Vec<Parsed> {
     let start = Point::default();
-    let chunk = Chunk { number: 0, start, next: start, text: text.to_owned(), read: 0 };
+    let chunk = Chunk { start, next: start, text: text.to_owned(), read: 0 };
     parse(&chunk, "x.pgn", params)
 }
 
@@ -384,6 +384,53 @@ fn a_compressed_file_that_is_cut_is_an_error_after_its_whole_shards() {
     assert!(error.contains("cut.zst is cut or damaged: ") && error.contains("get the file again"), "{error}");
     let kept = *kept.lock().expect("no lane panics");
     assert!((500..6000).contains(&kept), "{kept}");
+}
+
+#[test]
+fn what_is_wrong_after_the_last_game_that_is_wanted_does_not_matter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = zstd::encode_all(random_games(6000).as_bytes(), 1).expect("packs");
+    let path = written(folder.path(), "cut.zst", &packed[..packed.len() * 3 / 4]);
+    let sources = Source::all::<PgnParams>(&[path]).expect("its beginning is whole");
+    let params = PgnParams { shard_games: 500, max_games: Some(1200), ..PgnParams::default() };
+    let expected = shards(&sources, &params, Resume::default(), 1);
+    assert_eq!(expected.iter().map(|shard| shard.games.len()).sum::<usize>(), 1200);
+    assert_eq!(shards(&sources, &params, Resume::default(), 4), expected);
+}
+
+#[test]
+fn a_shard_ends_where_most_games_are_left_out_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = written(folder.path(), "a.pgn", "[Event \"a\"]\n\n1. e4 1-0\n\n".repeat(120_000).as_bytes());
+    let sources = Source::all::<PgnParams>(&[path]).expect("a source");
+    let params = PgnParams { min_elo: Some(2000), shard_games: 100, ..PgnParams::default() };
+    let found = shards(&sources, &params, Resume::default(), 2);
+    let read: Vec<u64> = found.iter().map(|shard| shard.part.stats.read).collect();
+    assert!(read.len() > 2 && read.iter().sum::<u64>() == 120_000, "{read:?}");
+    let params = PgnParams { shard_games: 4096, ..params };
+    assert_eq!(shards(&sources, &params, found[0].part.next, 1).len(), 1);
+}
+
+#[test]
+fn a_game_of_tags_alone_keeps_them_to_itself() {
+    let tags = "[Event \"a\"]\n[White \"b\"]\n[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n\n";
+    let text = format!("{tags}[Event \"c\"]\n\n1. d4 1-0\n");
+    assert_eq!(outcomes(&text), ["no_result 1 1", "taken"]);
+    let games = parsed(text.as_bytes(), &PgnParams::default());
+    let [_, Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    assert_eq!((imported.header.event.as_str(), imported.header.white.as_str()), ("c", ""));
+}
+
+#[test]
+fn large_evaluations_are_no_mates() {
+    let text = "[Event \"a\"]\n\n1. e4 {[%eval 199.94]} e5 {[%eval -300.0]} 2. Nf3 {[%eval #999]} 1-0\n";
+    let games = parsed(text.as_bytes(), &PgnParams::default());
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    assert_eq!(imported.header.evals.0, [19_994.0, -30_000.0, 31_001.0]);
+    let Imported { game, header, positions } = &**imported;
+    let again = StoredGame::of_import(game, header.clone(), positions).expect("is legal").pgn("again");
+    let moves = "1. e4 {[%eval 199.94]} 1... e5 {[%eval -300.00]} 2. Nf3 {[%eval #999]} 1-0";
+    assert!(again.replace('\n', " ").contains(moves), "{again}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 
 impl ImportFormat for PgnParams {
     const KIND: &'static str = "import_pgn";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
@@ -77,7 +77,7 @@ impl ImportFormat for PgnParams {
 
 impl ImportFormat for Lc0Params {
     const KIND: &'static str = "import_lc0";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_lc0",
         form: "run.import_lc0(file) or run.import_lc0([file, …]) or either with #{…}",
