@@ -21,6 +21,9 @@ pub struct MoveNote {
 }
 
 impl PgnEval {
+    /// The most moves of a mate; in tables a longer one could not be distinguished from an evaluation.
+    pub const MOST_MOVES: u16 = 999;
+
     /// As `[%eval …]` has it: pawns, or `#` and moves.
     pub fn text(self) -> String {
         match self {
@@ -77,11 +80,12 @@ fn clock(text: &str) -> Option<f32> {
 }
 
 fn clock_text(seconds: f32) -> String {
-    // Tenths are what servers write; a sum of them is not exact in floats.
-    let tenths = (f64::from(seconds) * 10.0).round() as u64;
-    let (whole, tenth) = (tenths / 10, tenths % 10);
-    let text = format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-    if tenth == 0 { text } else { format!("{text}.{tenth}") }
+    // The shortest number that is this float is the one that was read, up to milliseconds.
+    let shortest = seconds.to_string();
+    let digits = shortest.split_once('.').map_or("", |(_, digits)| &digits[..digits.len().min(3)]);
+    let whole = seconds as u64;
+    let text = format!("{}:{:02}:{:02}.{digits}", whole / 3600, whole / 60 % 60, whole % 60);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// An evaluation, which a depth may follow: `0.25`, `-1.5,20`, `#-3`.
@@ -89,7 +93,8 @@ fn eval(text: &str) -> Option<PgnEval> {
     let score = text.split(',').next()?.trim();
     if let Some(moves) = score.strip_prefix('#') {
         let moves: i32 = moves.parse().ok()?;
-        return (moves != 0 && moves.abs() < 16_000).then_some(PgnEval::Mate(moves));
+        let is_mate = (1..=PgnEval::MOST_MOVES.into()).contains(&moves.unsigned_abs());
+        return is_mate.then_some(PgnEval::Mate(moves));
     }
     let pawns: f64 = score.parse().ok()?;
     (pawns.abs() <= 300.0).then_some(PgnEval::Centipawns((pawns * 100.0).round() as f32))
@@ -120,6 +125,8 @@ mod tests {
             "[%clk x]",
             "[%clk 1:2:3:4]",
             "[%eval #0]",
+            "[%eval #1000]",
+            "[%eval #-2147483648]",
             "[%eval inf]",
             "[%eval NaN]",
             "[%clk -1]",
@@ -136,9 +143,19 @@ mod tests {
             (Some(3723.5), Some(PgnEval::Centipawns(-1.0))),
             (None, Some(PgnEval::Mate(7))),
             (Some(59.9), Some(PgnEval::Centipawns(0.0))),
+            (Some(179.95), Some(PgnEval::Centipawns(30_000.0))),
+            (Some(0.007), Some(PgnEval::Mate(-999))),
+            (Some(20_000.3), None),
+            (Some(600.0), None),
         ] {
             let text = MoveNote { clock, eval }.text().expect("something to say");
             assert_eq!(read(&text), (clock, eval), "{text}");
+        }
+        let clock = |seconds| MoveNote { clock: Some(seconds), eval: None }.text().expect("a clock");
+        for (seconds, expected) in
+            [(600.0, "0:10:00"), (179.95, "0:02:59.95"), (3661.25, "1:01:01.25"), (0.0004, "0:00:00")]
+        {
+            assert_eq!(clock(seconds), format!("[%clk {expected}]"));
         }
         assert_eq!(MoveNote::default().text(), None);
     }

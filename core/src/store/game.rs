@@ -183,13 +183,11 @@ impl Found {
     /// As cutechess and fastchess write it: `+0.35/12 0.52s`, with `M5` for a mate in five moves; `None` if nothing is known.
     pub fn text(self) -> Option<String> {
         let score = self.score.map(|score| {
-            let moves = Scores::MATE - score.abs();
             let sign = if score < 0.0 { '-' } else { '+' };
-            if moves < Scores::MATE / 2.0 {
-                format!("{sign}M{moves:.0}")
-            } else {
+            match Scores::mate_in(score) {
+                Some(moves) => format!("{sign}M{moves:.0}"),
                 // Adding 0 makes a level score +0.00 instead of -0.00.
-                format!("{:+.2}", score.round() / 100.0 + 0.0)
+                None => format!("{:+.2}", score.round() / 100.0 + 0.0),
             }
         });
         let score = match (score, self.depth) {

@@ -10,6 +10,12 @@ pub struct Scores(pub Vec<f32>);
 impl Scores {
     /// The score of a mate on the board, in centipawns; more than any evaluation.
     pub const MATE: f32 = 32_000.0;
+
+    /// The moves of the mate that a score stands for; `None` for an evaluation.
+    pub fn mate_in(score: f32) -> Option<f32> {
+        let moves = Self::MATE - score.abs();
+        (moves <= f32::from(PgnEval::MOST_MOVES)).then_some(moves)
+    }
 }
 
 /// Equal bits are equal, NaN included.
@@ -149,13 +155,9 @@ impl HeaderRow {
     /// What is said about a move, by its index.
     pub fn note(&self, ply: usize) -> MoveNote {
         let figure = |scores: &Scores| scores.0.get(ply).copied().filter(|score| !score.is_nan());
-        let eval = |score: f32| {
-            let moves = Scores::MATE - score.abs();
-            if moves < Scores::MATE / 2.0 {
-                PgnEval::Mate(moves.copysign(score) as i32)
-            } else {
-                PgnEval::Centipawns(score)
-            }
+        let eval = |score: f32| match Scores::mate_in(score) {
+            Some(moves) => PgnEval::Mate(moves.copysign(score) as i32),
+            None => PgnEval::Centipawns(score),
         };
         MoveNote { clock: figure(&self.clocks), eval: figure(&self.evals).map(eval) }
     }

@@ -86,6 +86,7 @@ fn a_match_game_as_pgn_has_what_the_players_found() {
     assert!(text.ends_with("\n1. a8=Q+ {-M5/12 0.250s} 1-0\n"), "{text}");
     for (found, expected) in [
         (pgn(35.4, 0, Vec::new()), "1. a8=Q+ {+0.35} 1-0"),
+        (pgn(31_000.0, 0, Vec::new()), "1. a8=Q+ {+310.00} 1-0"),
         (pgn(f32::NAN, 0, vec![1.5]), "1. a8=Q+ {1.500s} 1-0"),
         (pgn(f32::NAN, 0, Vec::new()), "1. a8=Q+ 1-0"),
     ] {
