@@ -73,6 +73,13 @@ impl Search {
     /// Visits so far come on top.
     pub fn set_budget(&mut self, simulations: u32) {
         self.budget.set(simulations, self.visits(), self.root.evaluation.is_some());
+        self.prober.forget_hits();
+    }
+
+    /// The simulations after which the root has so many visits, those of earlier searches included.
+    pub fn simulations_to(&self, visits: u32) -> u32 {
+        let evaluates_again = self.visits() > 0 && self.root.evaluation.is_none();
+        visits.saturating_sub(self.visits()) + u32::from(evaluates_again)
     }
 
     /// Simulations since the budget was set. The second evaluation of a root with kept visits counts from the start.

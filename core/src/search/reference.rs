@@ -107,10 +107,7 @@ impl<'a> Reference<'a> {
         let (tablebase, allowed, forces, trace) = (None, Vec::new(), false, None);
         let game = game.clone();
         let mut search = Self { game, params, nodes, shared, tablebase, allowed, forces, trace };
-        let mut root = search.expand(0, evaluator)?;
-        if params.mate_in_one && has_mate(&search.game) {
-            (root.proven, root.moves_left) = (Some(1), 1.0);
-        }
+        let root = search.expand(0, evaluator)?;
         search.nodes.push(root);
         Ok(search)
     }
@@ -174,8 +171,14 @@ impl<'a> Reference<'a> {
 
     /// Spends the budget.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
-        let open = self.root().children.iter().filter(|child| self.is_allowed(child)).count();
-        let rule = self.params.root.rule.root_search().for_reference(self.params, open as u32);
+        let is_allowed = |child: &&Child| self.is_allowed(child);
+        let open: Vec<Move> =
+            self.root().children.iter().filter(is_allowed).map(|child| child.played).collect();
+        if self.params.mate_in_one && has_mate(&self.game, &open) {
+            let root = &mut self.nodes[ROOT];
+            (root.proven, root.moves_left) = (Some(1), 1.0);
+        }
+        let rule = self.params.root.rule.root_search().for_reference(self.params, open.len() as u32);
         let mut last_visits = Vec::new();
         for descent in 0..self.params.simulations.saturating_sub(1) as usize {
             let settled = self.params.smart_pruning && self.is_settled();

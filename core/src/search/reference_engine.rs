@@ -54,8 +54,6 @@ impl Search {
         let mut reference = Reference::new(&self.game, &params, evaluator)?;
         if self.root.evaluation.is_none() {
             self.copy_tree(&reference);
-            // `enter_root` proves a mate in one together with its move, as for the fast engine.
-            self.tree.nodes[ROOT as usize].proof = None;
             self.enter_root(reference.root().evaluation);
             return Ok(());
         }

@@ -182,7 +182,8 @@ impl Search {
         if !self.params.mate_in_one || self.proof().is_some() {
             return;
         }
-        let mate = self.game.position().mate_in_one(moves);
+        let allowed: Vec<Move> = moves.iter().copied().filter(|mv| self.root.allows(*mv)).collect();
+        let mate = self.game.position().mate_in_one(&allowed);
         if let Some(index) = moves.iter().position(|mv| Some(*mv) == mate) {
             let index = self.tree.add_visited_edge(ROOT, index);
             let child = self.tree.add_node(State::Proven, Some(Proof::Loss), 0);

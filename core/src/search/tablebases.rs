@@ -36,7 +36,7 @@ pub(super) fn probe(tablebase: &Tablebase, game: &Game) -> Result<Option<Proof>,
 #[derive(Debug, Clone)]
 pub(super) struct TablebaseProber {
     tablebases: Option<Tablebase>,
-    /// Probes that found a result.
+    /// Probes that found a result since the budget was set.
     hits: u64,
     /// The error of a table that could not be read. The search treats it as missing, and its results must not be used.
     error: Option<TablebaseError>,
@@ -58,6 +58,10 @@ impl TablebaseProber {
     /// The tablebases, for another engine.
     pub(super) fn tablebases(&self) -> Option<Tablebase> {
         self.tablebases.clone()
+    }
+
+    pub(super) fn forget_hits(&mut self) {
+        self.hits = 0;
     }
 
     /// The error of a probe since the last call.
@@ -94,7 +98,7 @@ impl Search {
         self.root.allowed = moves.to_vec();
     }
 
-    /// Tablebase hits since the search was created.
+    /// Tablebase hits since the budget was set.
     pub fn tablebase_hits(&self) -> u64 {
         self.prober.hits
     }
@@ -143,5 +147,21 @@ impl Search {
     /// The moves of the root that may be played.
     pub(super) fn playable(&self) -> Vec<RootMove> {
         self.root_moves().filter(|mv| self.root.allows(mv.played)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Rules;
+
+    #[test]
+    fn hits_are_counted_from_the_budget_on() {
+        let params = SearchParams::default();
+        let mut search = Search::with_tablebases(Game::initial(), Rules { max_plies: 512 }, params, None);
+        search.prober.record(Ok(Some(Proof::Draw)));
+        assert_eq!(search.tablebase_hits(), 1);
+        search.set_budget(10);
+        assert_eq!(search.tablebase_hits(), 0);
     }
 }

@@ -37,7 +37,7 @@ impl Reference<'_> {
             let repeated = self.params.graph && outcome.reason == Reason::Threefold;
             return Ok(if repeated { Node { proven: None, repeated, ..end } } else { end });
         }
-        if self.params.mate_in_one && has_mate(&self.game) {
+        if self.params.mate_in_one && has_mate(&self.game, &self.game.position().legal_moves()) {
             return Ok(proven_node(1, 0.0, 1.0));
         }
         let probed = self.tablebase.as_ref().map_or(Ok(None), |tablebase| probe(tablebase, &self.game))?;
@@ -145,11 +145,11 @@ fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
     }
 }
 
-/// Whether a legal move mates, by trying all of them.
-pub(super) fn has_mate(game: &Game) -> bool {
-    game.position().legal_moves().into_iter().any(|mv| {
+/// Whether one of these legal moves mates, by trying all of them.
+pub(super) fn has_mate(game: &Game, moves: &[Move]) -> bool {
+    moves.iter().any(|mv| {
         let mut after = game.clone();
-        after.play_unchecked(mv);
+        after.play_unchecked(*mv);
         !after.position().has_legal_move() && after.position().is_check()
     })
 }

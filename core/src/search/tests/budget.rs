@@ -33,6 +33,26 @@ fn a_second_budget_continues_the_search() {
     assert_eq!((search.spent(), whole.spent()), (150, 250));
 }
 
+#[test]
+fn simulations_to_a_number_of_visits_count_a_second_evaluation() {
+    let params = SearchParams { reuse_tree: true, ..simulations(300) };
+    let mut evaluator = Hashed::new(encoding(), 1);
+    let mut search = new_search(Game::initial(), params);
+    for visits in [128, 256] {
+        search.set_budget(search.simulations_to(visits));
+        run(&mut search, &mut evaluator);
+        assert_eq!(search.visits(), visits, "of the same root");
+    }
+    let (most, _) = search.leaders();
+    search.play_unchecked(most.expect("has moves").played);
+    let kept = search.visits();
+    assert!(kept > 0);
+    search.set_budget(search.simulations_to(512));
+    run(&mut search, &mut evaluator);
+    assert_eq!((search.visits(), search.spent()), (512, 512 - kept + 1));
+    assert_eq!(search.simulations_to(512), 0);
+}
+
 /// Their visits of earlier searches are no lead over the moves that may be played.
 #[test]
 fn closed_moves_are_no_leaders_and_end_no_search() {

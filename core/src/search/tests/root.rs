@@ -262,3 +262,20 @@ fn a_root_may_be_restricted_to_some_moves() {
         }
     }
 }
+
+#[test]
+fn only_an_allowed_mate_in_one_proves_the_root() {
+    let game = from_fen("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1");
+    let [quiet, mate] = ["a1a2", "a1a8"].map(|text| Move::from_uci(text).unwrap());
+    let results = |engine, allowed: &[Move]| {
+        let params = SearchParams { mate_in_one: true, engine, ..simulations(60) };
+        let mut search = new_search(game.clone(), params);
+        search.restrict_root(allowed);
+        search.run(&mut Hashed::new(encoding(), 2)).expect("fakes do not fail");
+        (search.proof(), search.visits(), search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)))
+    };
+    for engine in [Engine::Fast, Engine::Reference] {
+        assert_eq!(results(engine, &[quiet]), (None, 60, quiet), "{engine:?}");
+        assert_eq!(results(engine, &[quiet, mate]), (Some(Proof::Win), 1, mate), "{engine:?}");
+    }
+}

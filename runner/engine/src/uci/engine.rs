@@ -189,12 +189,13 @@ impl KeptTree {
         let own = self.search.game();
         let known = own.moves().len();
         let is_later = game.moves().starts_with(own.moves()) && own.start().fen() == game.start().fen();
-        if !self.params.reuse_tree || !is_later {
+        // What is known of closed moves, such as a proof, must not count in a restricted search.
+        if !self.params.reuse_tree || is_restricted || !is_later {
             return None;
         }
         let played = &game.moves()[known..];
         // The same position again: a restricted search, or one that stopped itself, cannot be continued.
-        let can_continue = !self.is_restricted && !is_restricted && self.params.kld_gain.is_none();
+        let can_continue = !self.is_restricted && self.params.kld_gain.is_none();
         if played.is_empty() && !can_continue {
             return None;
         }
@@ -243,4 +244,29 @@ pub(super) fn run_on(
         })
     });
     (Arc::try_unwrap(shared).expect("every thread has dropped its reference").into_search(), ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::Game;
+    use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+    use dc0_core::network::fake::Hashed;
+    use dc0_core::search::{Search, SearchParams};
+
+    use super::{KeptTree, RULES};
+
+    #[test]
+    fn a_restricted_search_begins_a_tree_of_its_own() {
+        let params = SearchParams { reuse_tree: true, simulations: 100, ..SearchParams::default() };
+        let mut search = Search::with_tablebases(Game::initial(), RULES, params.clone(), None);
+        let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+        search.run(&mut Hashed::new(encoding, 1)).expect("fakes do not fail");
+        let mut later = Game::initial();
+        later.play_unchecked(search.leaders().0.expect("has moves").played);
+        for game in [Game::initial(), later] {
+            let tree = || KeptTree { search: search.clone(), params: params.clone(), is_restricted: false };
+            assert!(tree().advance_to(&game, false).is_some_and(|search| search.visits() > 0));
+            assert!(tree().advance_to(&game, true).is_none());
+        }
+    }
 }

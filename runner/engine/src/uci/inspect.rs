@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dc0_core::board::{Game, Move};
+use dc0_core::board::{Game, Move, Position};
 use dc0_core::network::EvaluatorError;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::bench::{positions, short, signature};
@@ -52,32 +52,39 @@ pub(super) fn visited_moves(search: &Search, notation: Notation) -> String {
     format!("move    visits  prior%    value{lines}")
 }
 
-/// The number of positions that `depth` plies, at least one, lead to, by the first move and in sum, in the form that other engines
-/// print; `None` if it was stopped.
+/// The most plies of [`perft`]: more than can be counted, and few enough for the call stack.
+pub(super) const MOST_PLIES: u32 = 100;
+
+/// The number of positions that `depth` plies, from one to [`MOST_PLIES`], lead to, by the first move and in sum, in the form that
+/// other engines print; `None` if it was stopped.
 pub(super) fn perft(
-    game: &Game,
+    position: &Position,
     depth: u32,
     notation: Notation,
     is_stopped: &dyn Fn() -> bool,
 ) -> Option<String> {
-    let moves = game.position().legal_moves();
-    let count = |mv: Move| Some((mv, positions_after(game, mv, depth - 1, is_stopped)?));
+    let moves = position.legal_moves();
+    let count = |mv: Move| Some((mv, positions_after(position, mv, depth - 1, is_stopped)?));
     let counts = moves.into_iter().map(count).collect::<Option<Vec<(Move, u64)>>>()?;
-    let text = |mv: &Move| notation.text(game.position(), *mv);
+    let text = |mv: &Move| notation.text(position, *mv);
     let lines: Vec<String> = counts.iter().map(|(mv, count)| format!("{}: {count}", text(mv))).collect();
     let sum: u64 = counts.iter().map(|(_, count)| count).sum();
     Some(format!("{}\n\nNodes searched: {sum}", lines.join("\n")))
 }
 
-fn positions_after(game: &Game, mv: Move, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<u64> {
-    let mut game = game.clone();
-    game.play_unchecked(mv);
+fn positions_after(before: &Position, mv: Move, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<u64> {
+    if is_stopped() {
+        return None;
+    }
+    let mut position = before.clone();
+    // Nothing needs the key.
+    position.play_unchecked(mv, 0);
     // Some milliseconds; more is counted move by move, so that it can be stopped.
     if depth <= 3 {
-        return (!is_stopped()).then(|| game.position().perft(depth));
+        return Some(position.perft(depth));
     }
-    let moves = game.position().legal_moves();
-    moves.into_iter().map(|mv| positions_after(&game, mv, depth - 1, is_stopped)).sum()
+    let moves = position.legal_moves();
+    moves.into_iter().map(|mv| positions_after(&position, mv, depth - 1, is_stopped)).sum()
 }
 
 /// The search signature in place of the nodes, and simulations per second, in the form that match servers read.
@@ -119,4 +126,26 @@ fn evaluation_text(search: &Search, settings: &Settings) -> String {
          in games score {}, win {wins:.3} draw {draws:.3} loss {losses:.3}{priors}",
         shown.text()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use dc0_core::board::Position;
+
+    use super::{MOST_PLIES, perft};
+    use crate::uci::notation::Notation;
+
+    #[test]
+    fn the_deepest_perft_can_be_stopped() {
+        let questions = Cell::new(0);
+        let is_stopped = || {
+            questions.set(questions.get() + 1);
+            questions.get() > 50
+        };
+        let counted = |depth| perft(&Position::initial(), depth, Notation::default(), &is_stopped);
+        assert_eq!(counted(MOST_PLIES), None);
+        assert_eq!(questions.get(), 51, "it asks at every move, long before it counts");
+    }
 }

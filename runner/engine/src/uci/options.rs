@@ -79,6 +79,10 @@ const OF_TREE_SEARCH: [&str; 9] = [
 /// Those of them that a command line may give for nets of either search.
 const FOR_ANY_NET: [&str; 2] = ["Backend", "Device"];
 
+/// Options that a game in the terminal does not use, besides `time.…`.
+const NOT_IN_PLAY: [&str; 7] =
+    ["LogFile", "Move Overhead", "MultiPV", "Ponder", "UCI_Chess960", "UCI_ShowWDL", "VerboseMoveStats"];
+
 impl SearchMode {
     /// Whether the second searcher, alpha-beta, looks for the move.
     pub(super) fn is_alphabeta(self) -> bool {
@@ -145,6 +149,20 @@ pub enum SettingsError {
         option: String,
         /// What searches.
         mode: SearchMode,
+    },
+    /// Another search than the tree search, for a game in the terminal.
+    #[error("option {SEARCH_MODE}: expected dc0, because `play` uses the tree search, got {}; leave it out", mode.name())]
+    NotPlayed {
+        /// What would search.
+        mode: SearchMode,
+    },
+    /// An option that a game in the terminal does not use.
+    #[error(
+        "option {option} has no effect in `play`, which has no clock, no chess program and a board of its own; leave it out"
+    )]
+    NotInPlay {
+        /// The option.
+        option: String,
     },
     /// The temperature beside a root rule that draws no moves, on a command line.
     #[error(
@@ -520,6 +538,18 @@ impl Settings {
         }
     }
 
+    /// Fails if another search was chosen, or an option set, that a game in the terminal does not use.
+    pub(crate) fn check_play(&self) -> Result<(), SettingsError> {
+        if self.mode != SearchMode::Dc0 {
+            return Err(SettingsError::NotPlayed { mode: self.mode });
+        }
+        let is_unused = |name: &&String| name.starts_with("time.") || NOT_IN_PLAY.contains(&name.as_str());
+        match self.changed.iter().find(is_unused) {
+            Some(option) => Err(SettingsError::NotInPlay { option: option.clone() }),
+            None => Ok(()),
+        }
+    }
+
     fn apply(&mut self, option: &Declared, value: &str) -> Result<(), SettingsError> {
         let is_on = value == "true";
         // Only for spins, whose value is checked already.
@@ -660,10 +690,14 @@ fn evaluators(
     net: &Checkpoint,
     onnxruntime: Option<&Path>,
 ) -> Result<Arc<Evaluators>, SettingsError> {
-    // Such a net is computed on the CPU, so nothing need be known of other devices.
-    let device = if is_nnue(net) && device == "auto" { "cpu" } else { device };
-    let choice = request(backend, device, onnxruntime).resolve(None)?;
+    let choice = request(backend, device_for(net, backend, device), onnxruntime).resolve(None)?;
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
+}
+
+/// The device that evaluates a net: such nets and ONNX Runtime are computed on the CPU, so nothing need be known of other devices.
+fn device_for<'a>(net: &Checkpoint, backend: Backend, device: &'a str) -> &'a str {
+    let is_on_cpu = is_nnue(net) || backend == Backend::Onnx;
+    if is_on_cpu && device == "auto" { "cpu" } else { device }
 }
 
 fn is_nnue(net: &Checkpoint) -> bool {

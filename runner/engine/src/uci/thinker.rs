@@ -11,7 +11,7 @@ use dc0_core::search::Search;
 
 use super::alphabeta::{Second, Task};
 use super::engine::Engine;
-use super::inspect;
+use super::inspect::{self, MOST_PLIES};
 use super::move_stats::move_stats;
 use super::notation::Notation;
 use super::options::Settings;
@@ -167,11 +167,12 @@ impl Thinker {
 
     /// Prints the number of positions after each move, and their sum.
     fn perft(&self, game: &Game, depth: i64, order: &Order) {
-        let Some(depth) = u32::try_from(depth).ok().filter(|depth| *depth > 0) else {
-            self.output.info(&format!("error: go perft: expected a depth of at least 1, got {depth}"));
+        let Some(plies) = u32::try_from(depth).ok().filter(|plies| (1..=MOST_PLIES).contains(plies)) else {
+            let limit = if depth < 1 { "at least 1".to_owned() } else { format!("at most {MOST_PLIES}") };
+            self.output.info(&format!("error: go perft: expected a depth of {limit}, got {depth}"));
             return;
         };
-        match inspect::perft(game, depth, order.settings.notation, &|| order.signal.is_stopped()) {
+        match inspect::perft(game.position(), plies, order.settings.notation, &|| order.signal.is_stopped()) {
             Some(counts) => self.output.line(&counts),
             None => self.output.info("perft was stopped"),
         }
@@ -227,7 +228,7 @@ impl Thinker {
         let mut search = self.engine.begin(game, is_restricted);
         search.restrict_root(&only);
         let choices = if is_restricted { only.len() } else { legal.len() };
-        let limits = self.limits(game, order, (choices, search.visits()));
+        let limits = self.limits(order, &search, choices);
         search.set_budget(budget(order, &limits));
         let has_time = || {
             let elapsed = order.signal.own_time().map_or(Duration::ZERO, Stopwatch::elapsed);
@@ -297,14 +298,15 @@ impl Thinker {
         only
     }
 
-    fn limits(&self, game: &Game, order: &Order, (choices, reused): (usize, u32)) -> Limits {
-        let (go, side) = (&order.go, game.position().side_to_move());
+    /// The limits of a search that may choose among so many moves.
+    fn limits(&self, order: &Order, search: &Search, choices: usize) -> Limits {
+        let (go, side) = (&order.go, search.game().position().side_to_move());
         let last_value = self.last_value.filter(|(last_side, _)| *last_side == side).map(|(_, value)| value);
         if go.infinite {
             return Limits::default();
         }
         let time = allowance(go, side, &order.settings);
-        let by_depth = go.depth.map(|depth| visits_of(depth).saturating_sub(reused).max(1));
+        let by_depth = go.depth.map(|depth| search.simulations_to(visits_of(depth)).max(1));
         let by_nodes = go.nodes.map(|nodes| nodes.clamp(1, NO_LIMIT.into()) as u32);
         let simulations = order.settings.search.simulations;
         let for_mate = |moves: i64| u32::try_from(moves).unwrap_or(u32::MAX).saturating_mul(simulations);
@@ -366,7 +368,7 @@ fn budget(order: &Order, limits: &Limits) -> u32 {
 fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
     let overhead = settings.overhead;
     if let Some(time) = go.movetime {
-        return Some(Allowance::of_move(time, overhead, &settings.time));
+        return Some(Allowance::of_move(time.max(1), overhead, &settings.time));
     }
     let (left, increment) = match side {
         Side::White => (go.wtime, go.winc),
@@ -376,4 +378,21 @@ fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
     let left = left.or_else(|| go.wtime.or(go.btime))?;
     let clock = Clock { left, increment: increment.unwrap_or(0), moves_to_go: go.movestogo };
     Some(Allowance::of_clock(clock, overhead, &settings.time))
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::Side;
+
+    use super::{Allowance, Go, Settings, allowance};
+
+    #[test]
+    fn a_time_below_a_millisecond_is_taken_for_one() {
+        let settings = Settings::new(None).expect("the shipped net on the CPU");
+        let one = Allowance::of_move(1, settings.overhead, &settings.time);
+        for movetime in [-5, 0, 1] {
+            let go = Go { movetime: Some(movetime), ..Go::default() };
+            assert_eq!(allowance(&go, Side::White, &settings), Some(one), "{movetime}");
+        }
+    }
 }

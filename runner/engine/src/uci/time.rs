@@ -18,7 +18,7 @@ params! {
         largest_share: f64 = 0.4, in 0.01..=1.0;
         /// The same for the last move before the clock is set again.
         largest_share_at_last: f64 = 0.9, in 0.01..=1.0;
-        /// Factor on the time of a move where the most visited move does not have the best value.
+        /// Factor on the time of a move where the second most visited move has a better value than the most visited one.
         undecided: f64 = 1.5, in 1.0..=20.0;
         /// Factor on the time of a move where the value fell.
         falling: f64 = 1.5, in 1.0..=20.0;
@@ -70,7 +70,7 @@ pub struct Stability {
     pub most: u32,
     /// Visits of the next one.
     pub second: u32,
-    /// Whether another move than the most visited has the best value.
+    /// Whether the second most visited move has a better value than the most visited one.
     pub is_undecided: bool,
     /// How far the value fell since the engine's last move; below 0 if it rose.
     pub fall: f64,

@@ -8,7 +8,7 @@ use dc0_core::rng::Seed;
 use dc0_core::search::{Fpu, FpuParams, KldGain, RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
-use super::{Settings, affordable, all, option_lines};
+use super::{Backend, Settings, affordable, all, device_for, option_lines};
 
 fn settings() -> Settings {
     Settings::new(None).expect("the shipped net on the CPU")
@@ -320,4 +320,41 @@ fn a_gumbel_root_needs_tree_reuse_off() {
             ..SearchParams::default()
         }
     );
+}
+
+#[test]
+fn options_that_a_game_in_the_terminal_does_not_use_are_refused_there() {
+    let play = |name: &str, value: &str| {
+        let mut settings = settings();
+        settings.set(name, value).expect("an option of the engine");
+        settings.check_play().map_err(|error| error.to_string())
+    };
+    for (name, value) in
+        [("Threads", "2"), ("score.scale", "200"), ("search.c_puct_base", "100"), ("MultiPV", "1")]
+    {
+        assert_eq!(play(name, value), Ok(()));
+    }
+    for (name, value) in
+        [("MultiPV", "3"), ("Move Overhead", "10"), ("time.longest", "2"), ("Ponder", "true")]
+    {
+        let refused = play(name, value).expect_err("has no effect");
+        assert!(refused.starts_with(&format!("option {name} has no effect in `play`")), "{refused}");
+    }
+    let refused = play("SearchMode", "alphabeta").expect_err("another search");
+    assert!(refused.contains("`play` uses the tree search, got alphabeta"), "{refused}");
+}
+
+#[test]
+fn what_only_the_cpu_computes_is_not_sent_elsewhere() {
+    let (nnue, mut residual) = (settings().net, (*settings().net).clone());
+    residual.spec = NetworkSpec::default();
+    for (net, backend, expected) in [
+        (&*nnue, Backend::Torch, "cpu"),
+        (&residual, Backend::Onnx, "cpu"),
+        (&residual, Backend::Torch, "auto"),
+        (&residual, Backend::Auto, "auto"),
+    ] {
+        assert_eq!(device_for(net, backend, "auto"), expected, "{backend:?}");
+        assert_eq!(device_for(net, backend, "cuda:0"), "cuda:0", "{backend:?}");
+    }
 }
