@@ -282,6 +282,9 @@ impl Xboard {
         } else {
             say(&format!("move {text}"));
         }
+        if self.mode == "resigns-later" {
+            say("resign");
+        }
     }
 }
 

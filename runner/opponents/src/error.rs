@@ -106,7 +106,11 @@ impl Fault for OpponentError {
             | Self::Start { .. }
             | Self::Params(_)
             | Self::Tablebases(_) => Exit::BadInput,
-            Self::Unreadable { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Exit::BadInput,
+            Self::Unreadable { cause, .. }
+                if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
+            {
+                Exit::BadInput
+            }
             Self::Unreadable { .. } => Exit::Storage,
             Self::Ended { .. } | Self::NotReady { .. } | Self::Changed { .. } => Exit::Failed,
         }

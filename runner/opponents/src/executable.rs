@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs::{self, File, Metadata};
-use std::io;
+use std::fs::{self, Metadata};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use dc0_core::params::intended;
+use dc0_core::regular;
 
 use crate::error::OpponentError;
 
@@ -114,20 +115,22 @@ impl Contents {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Self, OpponentError> {
         let read = || -> io::Result<Self> {
-            let file = File::open(path)?;
+            let file = regular::open(path)?;
             let stamp = Stamp::of(&file.metadata()?);
-            let mut start = [0; 2];
-            let is_script = io::Read::read(&mut &file, &mut start)? == 2 && start == *b"#!";
+            let mut start = Vec::new();
+            (&file).take(2).read_to_end(&mut start)?;
             let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(File::open(path)?)?;
-            Ok(Self { digest: hasher.finalize().to_hex().to_string(), is_script, stamp })
+            hasher.update(&start).update_reader(&file)?;
+            let digest = hasher.finalize().to_hex().to_string();
+            Ok(Self { digest, is_script: start == b"#!", stamp })
         };
         read().map_err(|cause| OpponentError::Unreadable { path: path.to_owned(), cause })
     }
 
-    /// Whether a file is as it was when it was read, by its size and time.
+    /// Whether a file is as it was when it was read: by its size and time, or else by its digest.
     pub(crate) fn are_current(&self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|about| Stamp::of(&about) == self.stamp)
+            || Self::read(path).is_ok_and(|now| now.digest == self.digest)
     }
 }
 
@@ -135,6 +138,9 @@ impl Contents {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
+
+    use dc0_process::exit::Exit;
+    use dc0_process::fault::Fault as _;
 
     use super::{Contents, find, installed};
 
@@ -184,5 +190,29 @@ mod tests {
         fs::write(&file, "#!/bin/sh\ntrue\n").unwrap();
         assert!(!contents.are_current(&file));
         assert_ne!(Contents::read(&file).unwrap().digest, contents.digest);
+    }
+
+    #[test]
+    fn a_file_replaced_by_its_equal_is_current() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, copy] = ["engine", "copy"].map(|name| folder.path().join(name));
+        fs::write(&file, "#!/bin/sh\n").unwrap();
+        let contents = Contents::read(&file).unwrap();
+        fs::write(&copy, "#!/bin/sh\n").unwrap();
+        fs::rename(&copy, &file).unwrap();
+        assert_ne!(Contents::read(&file).unwrap(), contents, "it is another file");
+        assert!(contents.are_current(&file));
+    }
+
+    #[test]
+    fn what_is_no_file_is_bad_input_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        for path in [folder.path(), &fifo] {
+            let error = Contents::read(path).expect_err("is no file");
+            assert!(error.to_string().contains("it is not a regular file"), "{error}");
+            assert_eq!(error.exit(), Exit::BadInput);
+        }
     }
 }

@@ -47,6 +47,12 @@ pub(crate) trait Protocol: Sized + Send {
     /// Requests a move at once.
     fn stop(&mut self, process: &Process);
 
+    /// Whether a line that comes while it waits resigns for its side, in words that follow its name. A protocol without such lines
+    /// has none.
+    fn resigns(&self, _line: &str, _side: Side) -> Option<String> {
+        None
+    }
+
     /// Reads a line of its search.
     fn read(&mut self, line: &str, position: &Position) -> Option<Reply>;
 
@@ -246,6 +252,12 @@ impl<P: Protocol> Player<P> {
         is_late.then(|| (fault, format!("{seconds:.3} s, with {allowed:.3} s left{raise}")))
     }
 
+    /// The game is lost because the program resigned. It goes on running.
+    fn resign(&mut self, what: &str) -> Forfeit {
+        self.stage = Stage::Idle;
+        Forfeit { fault: Fault::Resigned, detail: format!("{} {what}", self.setup.program()) }
+    }
+
     /// Starts the search.
     fn go(&mut self) {
         let Some((process, protocol)) = &mut self.running else { return };
@@ -263,6 +275,9 @@ impl<P: Protocol> Player<P> {
         match self.stage {
             Stage::Idle | Stage::Lost(_) => None,
             Stage::Preparing(_) => {
+                if let Some(what) = protocol.resigns(&line.text, self.position.side_to_move()) {
+                    return Some(Err(self.resign(&what)));
+                }
                 match protocol.is_confirmed(&line.text) {
                     Ok(true) => self.go(),
                     Ok(false) => {}
@@ -283,11 +298,7 @@ impl<P: Protocol> Player<P> {
         let played = match reply {
             Reply::Move(played) => played,
             Reply::Illegal(what) => return Err(self.fail(Fault::IllegalMove, &what)),
-            Reply::Resigns(what) => {
-                self.stage = Stage::Idle;
-                let detail = format!("{} {what}", self.setup.program());
-                return Err(Forfeit { fault: Fault::Resigned, detail });
-            }
+            Reply::Resigns(what) => return Err(self.resign(&what)),
         };
         if let Some((fault, late)) = self.lateness(seconds) {
             return Err(self.fail(fault, &format!("played {played} after {late}")));
@@ -349,8 +360,13 @@ impl<P: Protocol> Program for Player<P> {
         self.position = game.position().clone();
         self.opponent = opponent;
         self.stage = Stage::Preparing(Stopwatch::start());
-        // What it wrote before belongs to another move.
-        while let Next::Line(_) = process.next(Duration::ZERO) {}
+        // What it wrote before belongs to another move, unless it resigned after that.
+        while let Next::Line(line) = process.next(Duration::ZERO) {
+            if let Some(what) = protocol.resigns(&line.text, self.position.side_to_move()) {
+                self.stage = Stage::Lost(self.resign(&what));
+                return;
+            }
+        }
         match protocol.prepare(process, game) {
             Ok(true) => {}
             Ok(false) => return self.go(),

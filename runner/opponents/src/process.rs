@@ -342,7 +342,7 @@ impl Server {
                 }
             }
         }
-        let ending = self.end();
+        let ending = self.end(closing.unwrap_or_else(Stopwatch::start));
         self.read(&[true; 4]);
         self.finish(ending);
     }
@@ -367,10 +367,10 @@ impl Server {
         }
     }
 
-    /// Waits until the program has ended by itself, or kills it. Its group ends with it.
-    fn end(&mut self) -> Ending {
+    /// Waits until the program has ended by itself, or kills it. Its group ends with it. `waited` runs since it was asked to end, or
+    /// has closed its output.
+    fn end(&mut self, waited: Stopwatch) -> Ending {
         let head = self.child.id();
-        let waited = Stopwatch::start();
         // Its output may close a moment before it ends.
         while !has_ended(head) && waited.elapsed() < self.shared.lock().grace.unwrap_or(GRACE) {
             thread::sleep(Duration::from_millis(1));

@@ -16,7 +16,7 @@ use crate::params::{Limit, Settings};
 use crate::process::{Next, Process, Speech, shortened};
 
 /// What is part of an identity, to be raised when the same engine would be made to play differently.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// What a program says of itself when it starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Setup {
     fn essence(&self) -> Value {
         let text = |text: &str| Value::Text(text.to_owned());
         let files = self.files.iter().map(|(name, (_, contents))| (name.clone(), text(&contents.digest)));
-        let Settings { args, options, folder, move_timeout, time_margin, .. } = &self.settings;
+        let Settings { args, options, folder, start_timeout, move_timeout, time_margin, .. } = &self.settings;
         let introduced = self.introduction.as_ref().filter(|_| self.contents.is_script);
         Value::of([
             ("args", args.to_value()),
@@ -126,6 +126,7 @@ impl Setup {
             ("options", Value::Group(options.clone())),
             ("protocol", text(self.protocol)),
             ("says", introduced.map_or(Value::None, |introduction| text(&introduction.name))),
+            ("start_timeout", start_timeout.to_value()),
             ("time_margin", time_margin.to_value()),
             ("version", Value::Int(VERSION)),
         ])

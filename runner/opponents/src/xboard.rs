@@ -317,6 +317,11 @@ impl Protocol for Xboard {
         process.write("?");
     }
 
+    fn resigns(&self, line: &str, side: Side) -> Option<String> {
+        // Before its first move of a game, the line is about the end of the last one.
+        if self.game.is_playing { resignation(line, side) } else { None }
+    }
+
     fn read(&mut self, line: &str, position: &Position) -> Option<Reply> {
         if let Some(text) = move_text(line) {
             return Some(self.reply(text, position));
@@ -325,12 +330,8 @@ impl Protocol for Xboard {
             self.report = report;
             return None;
         }
-        let lost = if position.side_to_move() == Side::White { "0-1" } else { "1-0" };
-        match line.split_whitespace().next()? {
-            "resign" => Some(Reply::Resigns("resigned".to_owned())),
-            claim if claim == lost => Some(Reply::Resigns(format!("resigned: \"{}\"", shortened(line)))),
-            _ => self.rejected(line).map(Reply::Illegal),
-        }
+        let resigned = resignation(line, position.side_to_move()).map(Reply::Resigns);
+        resigned.or_else(|| self.rejected(line).map(Reply::Illegal))
     }
 
     fn report(&self) -> Report {
@@ -449,6 +450,16 @@ fn edit(position: &Position) -> Result<Vec<String>, String> {
     }
 }
 
+/// Whether a line resigns for a side, in words that follow the program's name: it says so, or that this side has lost.
+fn resignation(line: &str, side: Side) -> Option<String> {
+    let lost = if side == Side::White { "0-1" } else { "1-0" };
+    match line.split_whitespace().next()? {
+        "resign" => Some("resigned".to_owned()),
+        claim if claim == lost => Some(format!("resigned: \"{}\"", shortened(line))),
+        _ => None,
+    }
+}
+
 /// The move in `move e2e4`, or in `1. ... e2e4` of version 1.
 fn move_text(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace();
@@ -462,9 +473,12 @@ fn move_text(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::board::Position;
+    use dc0_core::board::{Position, Side};
 
-    use super::{ClockParams, Limit, edit, is_answer, limits, move_text};
+    use super::{
+        ClockParams, Features, Known, Limit, Protocol as _, Report, Xboard, edit, is_answer, limits,
+        move_text,
+    };
 
     #[test]
     fn positions_are_edited_where_that_can_express_them() {
@@ -486,6 +500,18 @@ mod tests {
         }
         assert!(is_answer("move e2e4") && is_answer("3. ... e5") && is_answer("Illegal move: e2e5"));
         assert!(!is_answer("4 15 1 312 d4 d5") && !is_answer(""));
+    }
+
+    #[test]
+    fn a_resignation_counts_after_a_move_of_the_same_game() {
+        let (features, game, report) = (Features::default(), Known::default(), Report::default());
+        let limit = Limit::Depth(4);
+        let mut engine = Xboard { features, depth: "sd", pings: 0, limit, game, next: None, report };
+        assert_eq!(engine.resigns("0-1 {Black mates}", Side::White), None, "of the game before");
+        engine.game.is_playing = true;
+        assert!(engine.resigns("0-1 {White resigns}", Side::White).is_some());
+        assert!(engine.resigns("resign", Side::Black).is_some());
+        assert_eq!(engine.resigns("0-1 {White resigns}", Side::Black), None);
     }
 
     #[test]

@@ -38,17 +38,65 @@ pub fn lower_priority() {}
 pub fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let system = kibibytes(&read("/proc/meminfo")?, "MemAvailable:")?;
-    let container = read("/proc/self/cgroup").and_then(|text| {
-        // Version 2 has one line: `0::/path`.
-        let path = text.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
-        read(&format!("/sys/fs/cgroup/{path}/memory.max"))?.trim().parse::<u64>().ok()
-    });
+    let container = read("/proc/self/cgroup").and_then(|groups| left_by_groups(&groups, &read));
     let address_space = read("/proc/self/limits").and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
         let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
         Some(limit.saturating_sub(kibibytes(&read("/proc/self/status")?, "VmSize:")?))
     });
     [Some(system), container, address_space].into_iter().flatten().min()
+}
+
+/// Where a version of Linux' control groups has its folders, and what their files are called.
+struct GroupFiles {
+    root: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    /// A line of `memory.stat`: file caches, which count as used although the system drops them when memory runs short.
+    cached: &'static str,
+}
+
+const VERSION_1: GroupFiles = GroupFiles {
+    root: "/sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    cached: "total_inactive_file ",
+};
+
+const VERSION_2: GroupFiles = GroupFiles {
+    root: "/sys/fs/cgroup",
+    limit: "memory.max",
+    used: "memory.current",
+    cached: "inactive_file ",
+};
+
+/// Bytes that the control groups of this process leave it, by the text of `/proc/self/cgroup`; `None` without a limit. `read` gives
+/// the text of a file.
+fn left_by_groups(groups: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    let left = |line: &str| {
+        // `0::/path` in version 2, and `4:memory:/path` in version 1.
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let files = match controllers {
+            "" => VERSION_2,
+            "memory" => VERSION_1,
+            _ => return None,
+        };
+        // The groups around a group limit it, too.
+        let own = path.trim_end_matches('/');
+        let all = std::iter::successors(Some(own), |path| path.rsplit_once('/').map(|(parent, _)| parent));
+        all.filter_map(|path| left_by_group(&format!("{}{path}", files.root), &files, read)).min()
+    };
+    groups.lines().filter_map(left).min()
+}
+
+fn left_by_group(folder: &str, files: &GroupFiles, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    let number = |name: &str| read(&format!("{folder}/{name}"))?.trim().parse::<u64>().ok();
+    // `max` where there is none.
+    let limit = number(files.limit)?;
+    let cached = read(&format!("{folder}/memory.stat")).and_then(|text| {
+        text.lines().find_map(|line| line.strip_prefix(files.cached)).and_then(|bytes| bytes.parse().ok())
+    });
+    Some(limit.saturating_sub(number(files.used)?.saturating_sub(cached.unwrap_or(0))))
 }
 
 /// The bytes in a line `NAME   12345 kB`.
@@ -103,12 +151,35 @@ fn usage() -> Option<libc::rusage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{available_memory, cpu_seconds, peak_memory, resident_peak};
+    use super::{available_memory, cpu_seconds, left_by_groups, peak_memory, resident_peak};
 
     #[test]
     fn the_peak_is_read_in_bytes() {
         assert_eq!(resident_peak("VmPeak:\t 9 kB\nVmHWM:\t    2048 kB\n"), Some(2 << 20));
         assert_eq!(resident_peak("VmPeak:\t 9 kB\n"), None);
+    }
+
+    #[test]
+    fn control_groups_leave_what_is_not_used_of_their_limits() {
+        let left = |groups: &str, files: &[(&str, &str)]| {
+            let read =
+                |path: &str| files.iter().find(|(file, _)| *file == path).map(|(_, text)| (*text).to_owned());
+            left_by_groups(groups, &read)
+        };
+        let version_2 = [
+            ("/sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("/sys/fs/cgroup/a/b/memory.current", "300\n"),
+            ("/sys/fs/cgroup/a/memory.max", "1000\n"),
+            ("/sys/fs/cgroup/a/memory.current", "700\n"),
+            ("/sys/fs/cgroup/a/memory.stat", "active_file 50\ninactive_file 200\n"),
+        ];
+        assert_eq!(left("0::/a/b\n", &version_2), Some(500), "the group around it has a limit");
+        assert_eq!(left("0::/\n", &version_2), None);
+        let version_1 = [
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000\n"),
+            ("/sys/fs/cgroup/memory/memory.usage_in_bytes", "1200\n"),
+        ];
+        assert_eq!(left("5:cpu,cpuacct:/a\n4:memory:/a\n0::/a\n", &version_1), Some(0));
     }
 
     #[cfg(target_os = "linux")]

@@ -70,6 +70,8 @@ fn names_and_digests_follow_what_determines_the_games() {
         (planned.digest(), planned.name()),
         (opponent.digest(), "test_engine, uci, 100 nodes".to_owned())
     );
+    let patient = UciParams { start_timeout: 60.0, ..base.clone() };
+    assert_ne!(uci(&patient).unwrap().digest(), opponent.digest(), "timeouts decide games");
     let timed = UciParams { nodes: None, move_time: Some(0.5), ..base };
     assert!(!opponent.is_timed() && Opponent::planned_uci(&test_engine(), &timed).unwrap().is_timed());
 }

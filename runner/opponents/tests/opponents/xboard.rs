@@ -182,6 +182,19 @@ fn games_are_lost_by_resignation_illegal_moves_and_deaths() {
 }
 
 #[test]
+fn a_resignation_after_a_move_loses_that_game_alone() {
+    let mut program = started(&xboard_mode("resigns-later"));
+    for _ in 0..2 {
+        let mut game = Game::initial();
+        game.play_unchecked(answer(&mut *program, &game).unwrap().played);
+        game.play_unchecked(game.position().legal_moves()[0]);
+        let Forfeit { fault, detail } = answer(&mut *program, &game).unwrap_err();
+        assert_eq!((fault, detail.as_str()), (Fault::Resigned, "Test Mover 2.0 resigned"));
+        program.begin().unwrap();
+    }
+}
+
+#[test]
 fn claims_of_draws_are_ignored() {
     assert!(answer(&mut *started(&xboard_mode("claims")), &Game::initial()).is_ok());
 }
