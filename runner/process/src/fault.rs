@@ -15,6 +15,11 @@ pub trait Fault: Error {
     fn problems(&self) -> &[Problem] {
         &[]
     }
+
+    /// Whether a script that catches the error must not go on.
+    fn is_final(&self) -> bool {
+        false
+    }
 }
 
 impl Fault for ParamErrors {

@@ -56,7 +56,7 @@ pub use meter::Meter;
 pub use prefix::Prefix;
 pub use record::{Backend, Environment, FORMAT_VERSION, Record, RecordHead, ScriptRecord, device_kind};
 pub use reuse_sources::ReuseSources;
-pub use run::{Begun, Finished, ForkSource, Opening, Run};
+pub use run::{Begun, Finished, ForkSource, Opening, Requested, Run};
 pub use salvage::{Damage, Salvage};
 pub use script_snapshot::ScriptSnapshot;
 pub use slot::{Numbers, Series, Slot};

@@ -118,12 +118,72 @@ pub struct Opening<'a> {
     pub fork: Option<(&'a str, u32)>,
 }
 
+/// What is requested of a run that may exist: its script's file, and the settings that are fixed once it exists; `None` leaves one open.
+#[derive(Debug, Clone, Copy)]
+pub struct Requested<'a> {
+    /// The name of the script's file.
+    pub script: &'a str,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// The backend.
+    pub backend: Option<&'a str>,
+    /// The device.
+    pub device: Option<&'a str>,
+    /// The precision.
+    pub precision: Option<&'a str>,
+    /// The number of threads.
+    pub threads: Option<u32>,
+    /// For a fork, the run and its iteration with which it begins.
+    pub fork: Option<(&'a str, u32)>,
+}
+
+impl Requested<'_> {
+    /// An error if an existing run cannot be opened this way.
+    pub fn check(&self, folder: &Folder, found: &Record) -> Result<(), RunError> {
+        let root = || folder.root().to_owned();
+        if found.script.file != self.script {
+            let (made_by, script) = (found.script.file.clone(), self.script.to_owned());
+            return Err(RunError::OtherScript { folder: root(), made_by, script });
+        }
+        ForkRecord::check(folder, found.fork.as_ref(), self.fork)?;
+        let fixed = &found.environment;
+        let kind = |device: &str| device_kind(device).to_owned();
+        let requested = [
+            ("seed", found.seed.to_string(), self.seed.map(|seed| seed.to_string())),
+            ("backend", fixed.backend.clone(), self.backend.map(str::to_owned)),
+            ("device", kind(&fixed.device), self.device.map(kind)),
+            ("precision", fixed.precision.clone(), self.precision.map(str::to_owned)),
+            ("threads", fixed.threads.to_string(), self.threads.map(|threads| threads.to_string())),
+        ];
+        for (what, fixed, requested) in requested {
+            if let Some(requested) = requested.filter(|requested| *requested != fixed) {
+                return Err(RunError::Fixed { folder: root(), what, fixed, requested });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Opening<'_> {
+    fn requested(&self) -> Requested<'_> {
+        Requested {
+            script: &self.record.script.file,
+            seed: self.seed,
+            backend: self.backend.as_deref(),
+            device: self.device.as_deref(),
+            precision: self.precision.as_deref(),
+            threads: self.threads,
+            fork: self.fork,
+        }
+    }
+}
+
 impl Run {
     /// Opens a run, or creates it.
     pub fn open(opening: &Opening<'_>) -> Result<Self, RunError> {
         let folder = Folder::of_run(opening.parent, &opening.record.name)?;
         if let Some(found) = Record::read(&folder)? {
-            check_record(&folder, &found, opening)?;
+            opening.requested().check(&folder, &found)?;
         }
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
@@ -581,29 +641,4 @@ fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static st
         ("waited", waited),
         ("costs", costs),
     ]
-}
-
-/// Checks that an existing run may be opened this way.
-fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Result<(), RunError> {
-    let root = || folder.root().to_owned();
-    if found.script.file != opening.record.script.file {
-        let (made_by, script) = (found.script.file.clone(), opening.record.script.file.clone());
-        return Err(RunError::OtherScript { folder: root(), made_by, script });
-    }
-    ForkRecord::check(folder, found.fork.as_ref(), opening.fork)?;
-    let fixed = &found.environment;
-    let kind = |device: &str| device_kind(device).to_owned();
-    let requested = [
-        ("seed", found.seed.to_string(), opening.seed.map(|seed| seed.to_string())),
-        ("backend", fixed.backend.clone(), opening.backend.clone()),
-        ("device", kind(&fixed.device), opening.device.as_deref().map(kind)),
-        ("precision", fixed.precision.clone(), opening.precision.clone()),
-        ("threads", fixed.threads.to_string(), opening.threads.map(|threads| threads.to_string())),
-    ];
-    for (what, fixed, requested) in requested {
-        if let Some(requested) = requested.filter(|requested| *requested != fixed) {
-            return Err(RunError::Fixed { folder: root(), what, fixed, requested });
-        }
-    }
-    Ok(())
 }

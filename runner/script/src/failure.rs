@@ -29,6 +29,8 @@ pub struct Details {
     pub calls: Vec<ScriptLocation>,
     /// Other failures of the script, found at the same time.
     pub others: Vec<Failure>,
+    /// Whether the script cannot catch it.
+    pub is_final: bool,
 }
 
 impl Failure {
@@ -68,7 +70,7 @@ impl Failure {
         Some(first)
     }
 
-    /// The error that ends a script with this failure. A script may catch it, unless the user asked to stop.
+    /// The error that ends a script with this failure. A script may catch it, unless it is final or the user asked to stop.
     pub fn into_rhai(mut self, location: ScriptLocation) -> Box<EvalAltResult> {
         let position = location.point.map_or(rhai::Position::NONE, |(line, column)| {
             rhai::Position::new(
@@ -76,10 +78,10 @@ impl Failure {
                 u16::try_from(column).unwrap_or(u16::MAX),
             )
         });
-        let stopped = self.exit == Exit::Interrupted;
+        let is_final = self.details.is_final || self.exit == Exit::Interrupted;
         self.location.get_or_insert(location);
         let token = Dynamic::from(self);
-        if stopped {
+        if is_final {
             EvalAltResult::ErrorTerminated(token, position).into()
         } else {
             EvalAltResult::ErrorRuntime(token, position).into()
@@ -89,7 +91,8 @@ impl Failure {
 
 impl<F: Fault> From<&F> for Failure {
     fn from(fault: &F) -> Self {
-        let details = Details { problems: fault.problems().to_vec(), ..Details::default() };
+        let details =
+            Details { problems: fault.problems().to_vec(), is_final: fault.is_final(), ..Details::default() };
         Self { details: Box::new(details), ..Self::new(fault.exit(), chain(fault)) }
     }
 }

@@ -22,7 +22,7 @@ use dc0_process::resources::available_memory;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
-use dc0_runs::{Folder, ForkRecord, Manifest, Record};
+use dc0_runs::{Folder, ForkRecord, Manifest, Record, Requested};
 
 use crate::assumed_tables::AssumedTables;
 use crate::assumption::Assumption;
@@ -232,6 +232,30 @@ impl Planner {
         Ok(())
     }
 
+    /// An error if a run that exists cannot be opened as a script asks. Trials are opened as their sweep is.
+    fn check_record(
+        &self,
+        (folder, found): (&Folder, &Record),
+        seed: Option<u64>,
+        (backend, precision): (Backend, Precision),
+        fork: Option<(&str, u32)>,
+    ) -> Result<(), HostError> {
+        if self.trial.is_some() {
+            return Ok(ForkRecord::check(folder, found.fork.as_ref(), fork)?);
+        }
+        let backend = self.options.backend.unwrap_or(backend);
+        let requested = Requested {
+            script: &self.script_file(),
+            seed: self.options.seed.or(seed),
+            backend: (backend != Backend::Auto).then(|| backend.name()),
+            device: self.options.device.as_deref().filter(|device| *device != "auto"),
+            precision: (precision != Precision::Auto).then(|| precision.name()),
+            threads: self.options.threads,
+            fork,
+        };
+        Ok(requested.check(folder, found)?)
+    }
+
     fn beside(&self) -> MutexGuard<'_, Option<(Arc<dyn Call>, usize)>> {
         self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -315,7 +339,9 @@ impl Host for Planner {
     fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.options.parent, name)?;
         if let Some(found) = Record::read(&folder)? {
-            ForkRecord::check(&folder, found.fork.as_ref(), None)?;
+            let OpenParams { seed, backend, precision, .. } = call_params.params;
+            let seed = call_params.given.member("seed").is_some().then_some(seed);
+            self.check_record((&folder, &found), seed, (backend, precision), None)?;
         }
         let (finished, seed) = self.finished(name, &call_params.params.from)?;
         let device = self.options.device.clone().unwrap_or_else(|| "auto".to_owned());

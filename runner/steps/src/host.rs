@@ -559,4 +559,8 @@ impl Fault for HostError {
             | Self::Closed => Exit::BadInput,
         }
     }
+
+    fn is_final(&self) -> bool {
+        matches!(self, Self::Endless { .. })
+    }
 }

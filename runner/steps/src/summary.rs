@@ -32,6 +32,11 @@ impl Summary {
         Self { figures, assumed: Some(Arc::new(Assumed { names, recorder })) }
     }
 
+    /// Whether a check assumes it.
+    pub fn is_assumed(&self) -> bool {
+        self.assumed.is_some()
+    }
+
     /// Records that the script reads a figure, if a check assumes it.
     pub fn note_reading(&self, name: &str, reading: impl FnOnce() -> Reading) {
         if let Some(assumed) = self.assumed.as_ref().filter(|assumed| assumed.names.contains(name)) {

@@ -281,3 +281,16 @@ fn a_rating_deals_no_two_players_an_opening_twice() {
     let tested = refused(r#"players: ["greedy", "random"]"#, ", arena: #{ sprt: #{} }");
     assert!(tested.contains("arena.sprt: ends matches when they look decided"), "{tested}");
 }
+
+#[test]
+fn a_check_of_a_finished_rating_has_nothing_left_to_do() {
+    let experiment = Experiment::new(
+        r#"let run = open_run("small");
+        run.rate(#{ players: ["random", "greedy", "alphabeta-1"], games: 8, most_games: 64, width: 1.0, arena: #{ max_plies: 80 } });"#,
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run(&["--check", "--format", "json"]);
+    let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!((&plan["distinct"], &plan["done"]), (&8.into(), &8.into()), "{plan}");
+}

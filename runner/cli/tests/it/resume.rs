@@ -374,3 +374,24 @@ fn a_check_finds_superseded_steps() {
     assert_eq!((left(&[]), left(&["--set", "updates=6"])), (0, 0));
     assert!(left(&["--set", "updates=4"]) > 0);
 }
+
+#[test]
+fn a_check_refuses_what_the_run_itself_refuses() {
+    let script = "let run = open_run(\"tiny\");\nrun.network(#{ tower: #{ blocks: 1, filters: 8 } });";
+    let experiment = Experiment::new(script);
+    let run = |args: &[&str]| -> Ended {
+        let args = [&["x.rhai", "--device", "cpu"][..], args].concat();
+        experiment.start(&args).wait_with_output().expect("ends").into()
+    };
+    let ended = run(&["--threads", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for args in [["--seed", "5"], ["--threads", "2"]] {
+        let [planned, refused] = [&["--check"][..], &[]].map(|check| run(&[&args[..], check].concat()));
+        assert_eq!((planned.code, refused.code), (Some(2), Some(2)), "{}{}", planned.stderr, refused.stderr);
+        assert!(refused.stderr.contains("was asked for"), "{}", refused.stderr);
+        assert!(planned.stderr.contains(refused.stderr.trim_end()), "{}\n{}", planned.stderr, refused.stderr);
+    }
+    experiment.write(&script.replace("\"tiny\"", "\"tiny\", #{ seed: 9 }"));
+    let planned = run(&["--check"]);
+    assert!(planned.stderr.contains("was created with seed 1, and 9 was asked for"), "{}", planned.stderr);
+}

@@ -59,6 +59,20 @@ while verdict.score < 0.55 {
 }
 
 #[test]
+fn a_loop_that_catches_all_errors_has_an_end_in_the_plan() {
+    let script = "let run = open_run(\"small\");
+loop {
+    try {
+        let verdict = run.arena(\"random\", \"greedy\", #{ games: 2 });
+        if verdict.wins > 1000 { break; }
+    } catch (error) { }
+}";
+    let ended = check(script);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no end"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_gate_says_at_which_line_the_plans_part() {
     let script = NET.to_owned()
         + "let best = net;

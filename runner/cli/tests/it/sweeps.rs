@@ -290,6 +290,25 @@ fn loops_for_a_budget_in_seconds_have_an_end_in_the_plan() {
 }
 
 #[test]
+fn a_check_lists_the_trials_that_fail() {
+    let experiment = Experiment::new(
+        r#"sweep(#{ name: "tiny", space: #{ n: choice([4, 0, -1]) }, sampler: "grid", trials: 3 }, |trial| {
+    let net = trial.run.network();
+    trial.run.self_play(net, #{ games: 2, search: #{ simulations: trial.n } });
+    0.5
+});"#,
+    );
+    let ended = experiment.run(&["--check"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let expected = "2 trials would fail:\n  trial 1: ";
+    assert!(ended.stdout.contains(expected) && ended.stdout.contains("got -1"), "{}", ended.stdout);
+    let ended = experiment.run(&["--check", "--format", "json"]);
+    let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let failed = plan["sweeps"][0]["failed"].as_array().expect("a list");
+    assert_eq!(failed.iter().map(|failed| failed["trial"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[test]
 fn pruners_end_trials_early_and_halving_continues_the_best() {
     let experiment = Experiment::new(SWEEP);
     let set = |pruner: &str| {

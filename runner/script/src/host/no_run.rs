@@ -158,7 +158,9 @@ fn play_game(call: &Call<'_>, host: &dyn Host, net: &LoadedNetwork, seed: i64, m
             }
             SelfPlaySearch::AlphaBeta(search) => search.nodes = search.nodes.min(MAX_DRY_NODES),
         }
-        params.max_plies = params.max_plies.min(params.opening_plies + MAX_DRY_PLIES);
+        // A line of the book may be longer than the plies that are played.
+        let book = params.openings.as_ref().map_or(0, |_| params.max_plies);
+        params.max_plies = params.max_plies.min(book.max(params.opening_plies + MAX_DRY_PLIES));
     }
     params.games = 1;
     call.run(game::play(host, &net.0, seed, &params)).map(|game| to_dynamic(&game))

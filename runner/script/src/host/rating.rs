@@ -96,7 +96,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     let is_planning = run.0.host.is_planning();
     let each = ArenaParams { games: params.games, ..params.arena.clone() };
     let mut deal = Deal::new(&params, call.run(opening_book(&each))?.as_ref());
-    let (mut results, mut games) = (Vec::new(), 0);
+    let (mut results, mut games, mut is_assumed) = (Vec::new(), 0, false);
     let standings = loop {
         let standings = Standings::new(&names, &results, &fixed).map_err(|cause| call.misuse(cause))?;
         if standings.widest().is_some_and(|widest| widest <= params.width) {
@@ -112,7 +112,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
             }
             break standings;
         }
-        let Some(pair) = next_pair(&standings, &params, names.len(), games, (&deal, is_planning)) else {
+        let Some(pair) = next_pair(&standings, &params, names.len(), games, (&deal, is_assumed)) else {
             if !is_planning && deal.is_short() {
                 warn_of_width(&standings, &params, "with no openings left that two players have not had,");
             }
@@ -128,6 +128,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
         let pair = pair.map(|player| Argument::Player(players[player].clone()));
         if let StepResult::Match(verdict) = steps::play(&call, &run, pair, parameters)? {
             verdict.0.summary.note_reading("pentanomial", || call.reading("pentanomial"));
+            is_assumed |= verdict.0.summary.is_assumed();
             results.extend(call.run(verdict.pairs().map_err(StepError::from))?);
         }
         games += params.games;
@@ -189,21 +190,21 @@ fn warn_of_width(standings: &Standings, params: &RateParams, why: &str) {
     );
 }
 
-/// The players that meet next. A plan knows no results, so it lists the pairs in turn.
+/// The players that meet next. A plan lists the pairs in turn once it only assumes results.
 fn next_pair(
     standings: &Standings,
     params: &RateParams,
     players: usize,
     played: u32,
-    (deal, is_planning): (&Deal, bool),
+    (deal, is_assumed): (&Deal, bool),
 ) -> Option<[usize; 2]> {
-    if !is_planning {
+    if !is_assumed {
         return standings.next_pair(params.games, &|pair| deal.is_enough(pair));
     }
     let pairs: Vec<[usize; 2]> =
         (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second])).collect();
-    let pair = pairs.get((played / params.games) as usize % pairs.len()).copied();
-    pair.filter(|pair| deal.is_enough(*pair))
+    let turn = (played / params.games) as usize % pairs.len();
+    pairs[turn..].iter().chain(&pairs[..turn]).find(|pair| deal.is_enough(**pair)).copied()
 }
 
 fn player(call: &Call<'_>, path: &str, value: &Dynamic) -> Answer<Player> {

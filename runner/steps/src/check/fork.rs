@@ -28,7 +28,11 @@ pub(super) fn open(
     let params = &call_params.params;
     let own = params.folder(&planner.options.parent, from)?;
     let beginning = match Record::read(&own)? {
-        Some(record) => existing_fork(planner, &own, record, (from, iteration)),
+        Some(record) => {
+            let settings = (params.backend, params.precision);
+            planner.check_record((&own, &record), params.seed, settings, Some((from, iteration)))?;
+            existing_fork(planner, &own, record)
+        }
         None => new_fork(planner, params, (from, iteration)),
     };
     let Beginning { fork, steps, seed, device } = beginning?;
@@ -61,13 +65,7 @@ fn new_fork(
 }
 
 /// A fork that exists: its first steps are its own, or still those of the other run.
-fn existing_fork(
-    planner: &Planner,
-    own: &Folder,
-    record: Record,
-    origin: (&str, u32),
-) -> Result<Beginning, HostError> {
-    ForkRecord::check(own, record.fork.as_ref(), Some(origin))?;
+fn existing_fork(planner: &Planner, own: &Folder, record: Record) -> Result<Beginning, HostError> {
     let absent = || RunError::NoFork { folder: own.root().to_owned() };
     let fork = record.fork.ok_or_else(absent)?;
     let slots = fork.slots(own)?;

@@ -92,6 +92,8 @@ pub(super) struct SweepPlan {
     workers: u32,
     /// The steps of each trial in order, including those shared with other trials.
     turns: BTreeMap<u32, Vec<TurnStep>>,
+    /// Why trials fail even in the dry run.
+    failed: BTreeMap<u32, String>,
 }
 
 /// A run of the script, those of trials not among them.
@@ -140,6 +142,7 @@ impl SweepPlan {
             from: params.from.clone(),
             workers,
             turns: BTreeMap::new(),
+            failed: BTreeMap::new(),
         }
     }
 
@@ -177,6 +180,13 @@ impl Plan {
     pub(super) fn begin(&mut self, name: &str, id: Replicate) {
         if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == name) {
             sweep.begun.insert(id);
+        }
+    }
+
+    /// Records that a trial fails in the dry run.
+    pub(super) fn fail(&mut self, name: &str, trial: u32, because: &str) {
+        if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == name) {
+            sweep.failed.entry(trial).or_insert_with(|| because.to_owned());
         }
     }
 

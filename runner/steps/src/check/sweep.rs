@@ -14,7 +14,7 @@ use dc0_backend::cores;
 use dc0_runs::Folder;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::board::Board;
-use dc0_runs::sweep::events::{Event, Replicate};
+use dc0_runs::sweep::events::{Ending, Event, Replicate};
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::opening;
 use dc0_runs::sweep::params::SweepParams;
@@ -97,7 +97,11 @@ impl SweepHost for PlannedSweep {
         self.seed
     }
 
-    fn note(&self, _: &Event) -> Result<(), HostError> {
+    fn note(&self, event: &Event) -> Result<(), HostError> {
+        if let Event::Ended { replicate, ending: Ending::Failed, because, .. } = event {
+            let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            plan.fail(&self.name, replicate.trial, because.as_deref().unwrap_or("no reason is known"));
+        }
         Ok(())
     }
 

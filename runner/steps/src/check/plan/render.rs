@@ -19,6 +19,9 @@ const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates",
 
 /// Shortest waiting time that gets a row, in seconds.
 const MIN_WAITING: f64 = 0.5;
+/// Failed trials of a sweep that are listed.
+const MOST_FAILED: usize = 10;
+
 /// The note of plans without times.
 const NO_SPEEDS: &str =
     "no times: this machine has not been measured yet; `dc0-run bench calibrate` does it in half a minute";
@@ -26,6 +29,24 @@ const NO_SPEEDS: &str =
 /// The note of plans without times whose budgets are times.
 const TYPICAL_SPEEDS: &str =
     "budgets in seconds are planned with the speeds of a typical machine with two cores";
+
+/// The trials of a sweep that would fail, each with the reason.
+fn failed(sweep: &SweepPlan) -> String {
+    let count = sweep.failed.len();
+    let lines = sweep.failed.iter().take(MOST_FAILED);
+    let lines =
+        lines.map(|(trial, because)| format!("  trial {trial}: {}\n", because.replace('\n', "\n    ")));
+    let more =
+        if count > MOST_FAILED { format!("  and {} more\n", count - MOST_FAILED) } else { String::new() };
+    match count {
+        0 => String::new(),
+        count => format!("{} would fail:\n{}{more}", counted(count, "trial"), lines.collect::<String>()),
+    }
+}
+
+fn failures(sweep: &SweepPlan) -> Vec<Json> {
+    sweep.failed.iter().map(|(trial, because)| json!({ "trial": trial, "because": because })).collect()
+}
 
 impl Plan {
     pub(in super::super) fn render(
@@ -46,7 +67,10 @@ impl Plan {
                 format!("{script} would do this:\n{}", lines.collect::<String>())
             }
         };
-        self.sweeps.iter().for_each(|sweep| text.push_str(&self.line(sweep)));
+        for sweep in &self.sweeps {
+            text.push_str(&self.line(sweep));
+            text.push_str(&failed(sweep));
+        }
         text.push_str(&self.render_steps(assumption));
         text.push_str(&alternatives::render(alternatives));
         if !declared.is_empty() {
@@ -157,7 +181,7 @@ impl Plan {
         let sweep = |sweep: &SweepPlan| {
             let waiting = self.speeds.as_ref().map(|_| sweep.waiting());
             json!({ "name": sweep.name, "waiting": waiting, "trials": sweep.trials, "replicates": sweep.replicates,
-                "sampler": sweep.sampler, "pruner": sweep.pruner, "runs": sweep.begun.len() })
+                "sampler": sweep.sampler, "pruner": sweep.pruner, "runs": sweep.begun.len(), "failed": failures(sweep) })
         };
         let parameter =
             |row: &Declared| json!({ "name": row.path, "value": row.value, "source": source(row) });

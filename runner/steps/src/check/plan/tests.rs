@@ -27,6 +27,7 @@ fn sweep(plan: &mut Plan, name: &str, from: &[&str], workers: u32) {
         from: from.iter().map(|name| (*name).to_owned()).collect(),
         workers,
         turns: BTreeMap::new(),
+        failed: BTreeMap::new(),
     });
 }
 
