@@ -10,7 +10,7 @@ use super::script::Script;
 use super::text::{BackwardsEdit, Text};
 use super::uri;
 use dc0_runs::sources::normalised;
-use dc0_script::jail::read_script;
+use dc0_script::jail::{read_script, script_file};
 
 /// An open script.
 pub(super) struct Document {
@@ -102,8 +102,7 @@ impl Workspace {
 /// The file that an import refers to.
 pub(super) fn imported(importer: &Path, path: &str) -> Option<PathBuf> {
     let is_relative = !path.is_empty() && Path::new(path).is_relative();
-    is_relative
-        .then(|| normalised(&importer.parent().unwrap_or(Path::new("")).join(path).with_extension("rhai")))
+    is_relative.then(|| normalised(&importer.parent().unwrap_or(Path::new("")).join(script_file(path))))
 }
 
 #[cfg(test)]

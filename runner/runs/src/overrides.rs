@@ -132,6 +132,8 @@ fn flatten(
     for (name, value) in members {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         let text = match value {
+            // An empty group has no values, but its name may be misspelt.
+            Json::Object(members) if members.is_empty() => "{}".to_owned(),
             Json::Object(members) => {
                 flatten(&path, members, file, overrides);
                 continue;

@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// What runs nets while they play: auto, torch or onnx; fixed when the run is created [default: the script's, or auto].
     #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
     pub backend: Option<Backend>,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    /// ONNX Runtime's library, or the folder that holds it [default: the checkout's, or found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
     /// The folder that holds runs; each run has a folder of its own in it.
@@ -68,7 +68,7 @@ pub struct RunArgs {
     /// How errors and plans are shown: as text, or as one JSON object per line for editors and other programs.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
-    /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
+    /// Threads that play games; changes no result [default: the number of cores; on other devices up to 8 for each].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
     /// A NATS broker whose workers play, match and reanalyze instead of this process, such as `nats://HOST:4222`
@@ -110,7 +110,7 @@ pub struct RunArgs {
 /// A number above 0.
 pub fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
-    number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
+    number.ok_or_else(|| "expected a number above 0, at most 1,000,000, such as 1.5".to_owned())
 }
 
 /// A share, from 0 to 1.

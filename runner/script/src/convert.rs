@@ -68,6 +68,11 @@ fn sample(
     context: &NativeCallContext<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<Value, Box<EvalAltResult>> {
+    if count == 0 {
+        let message = "expected plain data, got a function".to_owned();
+        problems.push(Problem { path: path.to_owned(), message });
+        return Ok(Value::None);
+    }
     if count > MAX_SAMPLES {
         let message = format!(
             "a function is called for each of the {count} counters, of which {MAX_SAMPLES} are allowed; give a list of counters and \

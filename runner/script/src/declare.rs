@@ -2,7 +2,7 @@
 
 use rhai::{Dynamic, EvalAltResult, Map, NativeCallContext, Position};
 
-use dc0_core::params::Value;
+use dc0_core::params::{Problem, Value};
 use dc0_runs::declared::{Declaration, Declared};
 use dc0_runs::overrides::Origin;
 
@@ -49,7 +49,7 @@ fn apply_overrides(
         let given = declaration.overrides().iter().filter(|given| given.path == row.path);
         let Some(origin) = given.map(|given| given.origin).max() else { continue };
         if let Some(value) = member(map, &row.path) {
-            (row.value, row.origin) = (shown(context, &value)?, origin);
+            (row.value, row.origin) = (shown(context, &row.path, &value)?, origin);
         }
     }
     Ok(())
@@ -69,7 +69,7 @@ fn list(
             list(context, &group, &path, typed, rows)?;
             continue;
         }
-        let value = shown(context, member)?;
+        let value = shown(context, &path, member)?;
         let (allowed, doc) = match typed.get(&path) {
             Some((checked, _)) => (checked.allowed.to_string(), checked.doc.clone()),
             None if member.is_fnptr() => ("function".to_owned(), String::new()),
@@ -88,10 +88,14 @@ fn member(map: &Map, path: &str) -> Option<Dynamic> {
     }
 }
 
-/// A declared value for listings. A function is not sampled, since the call that will use it is not known yet.
-fn shown(context: &NativeCallContext<'_>, member: &Dynamic) -> Answer<Value> {
+/// A declared value for listings; an error if it is no plain data. A function is not sampled, since the call that will use it is not
+/// known yet.
+fn shown(context: &NativeCallContext<'_>, name: &str, member: &Dynamic) -> Answer<Value> {
     if member.is_fnptr() {
         return Ok(Value::Text("function".to_owned()));
     }
-    to_value(member, "", Sampling(0), context, &mut Vec::new())
+    let mut problems = Vec::new();
+    let value = to_value(member, "", Sampling(0), context, &mut problems)?;
+    let Some(Problem { path, message }) = problems.first() else { return Ok(value) };
+    Err(Call::new("params", context).misuse(format!("{name}{path}: {message}")))
 }

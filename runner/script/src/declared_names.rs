@@ -29,7 +29,7 @@ impl DeclaredNames {
             names.add(&token, &previous, list.as_ref());
             names.add_to_form(&token, &previous, list.as_ref());
             list = match (&token, &previous, list) {
-                (Token::Fn, ..) => Some(Token::RightParen),
+                (Token::Identifier(_), Token::Fn, _) => Some(Token::RightParen),
                 (Token::Unit, _, Some(Token::RightParen)) => None,
                 (Token::Pipe, _, None) if !is_operand(&previous) => Some(Token::Pipe),
                 (end, _, Some(until)) if *end == until => None,
@@ -100,5 +100,15 @@ mod tests {
         is(&names.functions, &["f", "g"]);
         assert_eq!(names.forms, ["f(p, q)", "g()"]);
         is(&names.modules, &["a"]);
+    }
+
+    #[test]
+    fn a_function_without_a_name_declares_none() {
+        for text in
+            ["print(zz); fn \nlet x = max(1, 2);", "fn (a) { a }", "fn new(a, b) { a }", "fn", "fn fn(a)"]
+        {
+            let names = DeclaredNames::of(text);
+            assert!(names.forms.is_empty() && names.functions.is_empty(), "{text}: {names:?}");
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The parameters that a script declares, each with its doc text or else the comment at the end of its line.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use rhai::{Engine, Token};
 
 use dc0_core::text_table::{Align, aligned};
 use dc0_runs::declared::Declared;
@@ -40,20 +43,63 @@ fn first_comment(text: &str) -> String {
 }
 
 fn table(text: &str, declared: &[Declared]) -> String {
-    let rows: Vec<[String; 5]> = declared.iter().map(|row| cells(text, row)).collect();
+    let lines = lines_of_parameters(text);
+    let comment = |path: &str| {
+        let (line, name) = (text.lines().nth(*lines.get(path)?)?, path.rsplit('.').next()?);
+        comment_of(line, name)
+    };
+    let row = |row: &Declared| cells(row, comment(&row.path).unwrap_or_default());
+    let rows: Vec<[String; 5]> = declared.iter().map(row).collect();
     let align = |column| if column == 1 { Align::Right } else { Align::Left };
     let lines = aligned(&rows, align).into_iter().map(|line| format!("  {line}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn cells(text: &str, row: &Declared) -> [String; 5] {
-    let name = row.path.rsplit('.').next().unwrap_or(&row.path);
-    let comment = || text.lines().find_map(|line| comment_of(line, name)).unwrap_or_default().to_owned();
-    let doc = if row.doc.is_empty() { comment() } else { row.doc.clone() };
+fn cells(row: &Declared, comment: &str) -> [String; 5] {
+    let doc = if row.doc.is_empty() { comment.to_owned() } else { row.doc.clone() };
     let is_default = row.value == row.default;
     let default = if is_default { String::new() } else { format!(", default {}", row.default) };
     let allowed = format!("{}{default}", row.allowed);
     [row.path.clone(), row.value.to_string(), row.origin.name().to_owned(), allowed, doc]
+}
+
+/// The lines, from 0, of the parameters in the call of `params`, by their dotted names. A line of several has the first one.
+fn lines_of_parameters(text: &str) -> BTreeMap<String, usize> {
+    let engine = Engine::new_raw();
+    let (tokens, _control) = engine.lex([&text]);
+    let mut tokens = tokens.take_while(|(token, _)| *token != Token::EOF).peekable();
+    let (mut lines, mut last_line) = (BTreeMap::new(), None);
+    // Names of the maps that are open; those of the call itself and of functions' bodies have none.
+    let (mut groups, mut key): (Vec<Option<String>>, Option<String>) = <_>::default();
+    let mut is_in_call = false;
+    while let Some((token, position)) = tokens.next() {
+        let next = tokens.peek().map(|(token, _)| token);
+        match token {
+            Token::Identifier(name) if !is_in_call => {
+                is_in_call = *name == "params" && next == Some(&Token::LeftParen);
+            }
+            _ if !is_in_call => {}
+            Token::Identifier(name) if next == Some(&Token::Colon) => {
+                let path: Vec<&str> =
+                    groups.iter().flatten().map(String::as_str).chain([name.as_str()]).collect();
+                let line = position.line().map(|line| line - 1);
+                if let Some(line) = line.filter(|_| line != last_line) {
+                    lines.insert(path.join("."), line);
+                }
+                (key, last_line) = (Some(name.to_string()), line);
+            }
+            Token::MapStart => groups.push(key.take()),
+            Token::LeftBrace => groups.push(None),
+            Token::RightBrace => {
+                groups.pop();
+                if groups.is_empty() {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    lines
 }
 
 /// The comment after `name: value,` on the same line.
@@ -71,13 +117,22 @@ fn comment_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{comment_of, first_comment};
+    use super::{comment_of, first_comment, lines_of_parameters};
 
     #[test]
     fn the_first_comment_ends_at_the_first_line_without_slashes() {
         let text = "// Which is better?\n//\n//     dc0-run x.rhai   \n\n// not this\nlet x = 1;\n";
         assert_eq!(first_comment(text), "Which is better?\n\n    dc0-run x.rhai");
         assert_eq!(first_comment("let x = 1; // no"), "");
+    }
+
+    #[test]
+    fn a_parameter_has_the_comment_of_its_own_line() {
+        let text = "let games = #{ games: 1 }; // no\nlet p = params(#{\n    train: #{ games: 5, rate: |n| { 1.0 } }, // of the group\n    \
+                    games: 3, // of an iteration\n    arena: #{\n        games: 40, // of a match\n    },\n});\nlet x = #{\n    late: 1, // no\n};";
+        let lines = lines_of_parameters(text);
+        let expected = [("arena", 4), ("arena.games", 5), ("games", 3), ("train", 2)];
+        assert_eq!(lines.iter().map(|(path, line)| (path.as_str(), *line)).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use rhai::{Dynamic, Engine, EvalAltResult, OptimizationLevel};
 use super::failure::Failure;
 use super::jail::Jail;
 use super::limits::{self, SampleBudget};
+use super::list_functions;
 use super::list_push;
 use super::order;
 use dc0_runs::sources::Sources;
@@ -39,6 +40,7 @@ pub fn engine(folder: &Path, surroundings: EngineHooks) -> Engine {
     let mut engine = Engine::new_raw();
     register_packages(&mut engine);
     list_push::register(&mut engine);
+    list_functions::register(&mut engine);
     order::register(&mut engine);
     limits::apply(&mut engine, surroundings.operations);
     engine.set_default_tag(Dynamic::from(SampleBudget::new(surroundings.operations)));

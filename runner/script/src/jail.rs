@@ -129,6 +129,11 @@ struct Found {
     name: String,
 }
 
+/// The file that an import names, from the folder of the script that imports it: `.rhai` need not be written.
+pub fn script_file(path: &str) -> PathBuf {
+    PathBuf::from(format!("{}.rhai", path.strip_suffix(".rhai").unwrap_or(path)))
+}
+
 impl Jail {
     /// Imports stay within `folder`; texts are kept in `sources`.
     pub fn new(folder: &Path, sources: Arc<Sources>) -> Self {
@@ -147,7 +152,7 @@ impl Jail {
         // A script named without a folder lies in the folder itself.
         let parent = importer.and_then(|importer| Path::new(importer).parent());
         let beside = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(&self.folder);
-        let named = normalised(&beside.join(relative).with_extension("rhai"));
+        let named = normalised(&beside.join(script_file(path)));
         let outside =
             || LoadError::Outside { path: path.to_owned(), folder: self.folder.display().to_string() };
         let unreadable = |cause| LoadError::Unreadable { path: named.clone(), cause };

@@ -126,7 +126,8 @@ fn check(
     let is_json = args.run.format == OutputFormat::Json;
     for Printed { line, is_debug } in &printed {
         process.console.note(&match (is_debug, is_json) {
-            (true, _) => line.clone(),
+            (true, true) => json!({ "kind": "debug", "message": line }).to_string(),
+            (true, false) => line.clone(),
             (false, true) => json!({ "kind": "print", "message": line }).to_string(),
             (false, false) => format!("print: {line}"),
         });

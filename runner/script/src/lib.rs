@@ -17,6 +17,7 @@ pub mod imports;
 pub mod jail;
 pub mod launch;
 pub mod limits;
+mod list_functions;
 mod list_push;
 pub mod location;
 pub mod messages;

@@ -4,13 +4,14 @@
 //! changed: values of different kinds are just not equal.
 
 use std::any::TypeId;
+use std::ops::{Range, RangeInclusive};
 
 use rhai::{
-    Array, Dynamic, Engine, FuncRegistration, ImmutableString, Map, Module, NativeCallContext, RhaiFunc,
-    Shared,
+    Array, Blob, Dynamic, Engine, FnPtr, FuncRegistration, ImmutableString, Map, Module, NativeCallContext,
+    RhaiFunc, Shared,
 };
 
-use super::call::Call;
+use super::call::{Answer, Call};
 
 /// Makes the comparisons errors. The engine's operators are looked up as functions from now on, instead of being built in.
 pub(super) fn register(engine: &mut Engine) {
@@ -35,7 +36,7 @@ pub(super) fn register(engine: &mut Engine) {
             }
             let function = move |context: Option<NativeCallContext<'_>>, given: &mut [&mut Dynamic]| {
                 let context = context.expect("the function is registered as one that takes the context");
-                Err(Call::new(operator, &context).misuse(no_order(given[0], given[1])))
+                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1])))
             };
             FuncRegistration::new(operator).in_global_namespace().set_into_module_raw(
                 &mut functions,
@@ -50,15 +51,47 @@ pub(super) fn register(engine: &mut Engine) {
         }
     }
     engine.register_global_module(Shared::new(functions));
+    refuse::<FnPtr>(engine);
+    refuse::<Blob>(engine);
+    refuse::<Range<i64>>(engine);
+    refuse::<RangeInclusive<i64>>(engine);
 }
 
-fn no_order(first: &Dynamic, second: &Dynamic) -> String {
+/// Makes comparisons of a type's values with any others errors.
+pub(super) fn refuse<T: Clone + Send + Sync + 'static>(engine: &mut Engine) {
+    let (own, any) = (TypeId::of::<T>(), TypeId::of::<Dynamic>());
+    for operator in ["<", "<=", ">", ">="] {
+        for types in [[own, any], [any, own]] {
+            engine.register_raw_fn(operator, types, move |context, given| -> Answer<bool> {
+                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1])))
+            });
+        }
+    }
+}
+
+fn no_order(context: &NativeCallContext<'_>, first: &Dynamic, second: &Dynamic) -> String {
+    let is_plain = |value: &Dynamic| {
+        value.is_unit()
+            || value.is_bool()
+            || value.is_char()
+            || value.is_int()
+            || value.is_float()
+            || value.is_string()
+            || value.is_array()
+            || value.is_map()
+    };
     let shown = |value: &Dynamic| match value.read_lock::<ImmutableString>() {
         Some(text) => format!("{:?}", text.as_str()),
         None if value.is_unit() => "()".to_owned(),
-        None => value.to_string(),
+        None if is_plain(value) => value.to_string(),
+        None => format!("a value of the type {}", context.engine().map_type_name(value.type_name())),
     };
-    let is_absent = first.is_unit() || second.is_unit();
-    let hint = if is_absent { "; () says that there is no value, so ask for `!= ()` first" } else { "" };
+    let hint = if first.is_unit() || second.is_unit() {
+        "; () says that there is no value, so ask for `!= ()` first"
+    } else if is_plain(first) && is_plain(second) {
+        ""
+    } else {
+        "; compare one of its fields, such as `.score` of a match"
+    };
     format!("{} and {} have no order{hint}", shown(first), shown(second))
 }

@@ -226,6 +226,47 @@ fn long_lists_grow_in_linear_time() {
 }
 
 #[test]
+fn lists_are_sorted_by_any_number() {
+    check(
+        "let rows = [#{ n: \"a\", elo: 10.5 }, #{ n: \"b\", elo: 300.0 }, #{ n: \"c\", elo: -20.0 }, #{ n: \"d\", elo: 10.5 }];
+        rows.sort(|x, y| y.elo - x.elo); print(rows.map(|row| row.n));
+        let numbers = [3, 1, 2, 1]; numbers.sort(|x, y| x - y); print(numbers);
+        numbers.sort_by(|x, y| x >= y); print(numbers);
+        print([numbers.filter(|x| x > 1), numbers.filter(|x, i| i < 2), numbers.find(|x| x < 3), numbers.find(|x| x > 3)]);
+        print([numbers.some(|x| x == 1), numbers.all(|x| x > 0), numbers.all(|x| x > 1), [].some(|x| true), [].all(|x| false)]);
+        print([numbers.retain(|x| x > 1), numbers, numbers.drain(|x| x > 2), numbers]);",
+        &[
+            "[\"b\", \"a\", \"d\", \"c\"]",
+            "[1, 1, 2, 3]",
+            "[3, 2, 1, 1]",
+            "[[3, 2], [3, 2], 2, ()]",
+            "[true, true, false, false, true]",
+            "[[1, 1], [3, 2], [3], [2]]",
+        ],
+    );
+}
+
+#[test]
+fn what_a_lists_function_cannot_answer_is_an_error() {
+    for (call, message) in [
+        ("list.sort(|x, y| throw \"no\")", "no"),
+        ("list.sort(|x, y| if x > () { 1 } else { 0 })", "have no order"),
+        ("list.sort(|x, y| \"a\")", "sort: the function should return a number, or true or false, found a"),
+        ("list.filter(|x| x)", "filter: the function should return true or false, found 3"),
+        ("list.find(|x| ())", "find: the function should return true or false"),
+        ("list.all(|x| 0.5)", "all: the function should return true or false, found 0.5"),
+        ("list.some(|x| 1)", "some: the function"),
+        ("list.retain(|x| 1)", "retain: the function"),
+        ("list.drain(|x| 1)", "drain: the function"),
+    ] {
+        let script =
+            format!("let list = [3, 1, 2];\ntry {{ {call}; }} catch (e) {{ print(list); throw e; }}");
+        let (shown, _) = run_with(&[], &script).expect_err(call);
+        assert!(shown.starts_with("error: x.rhai:2:") && shown.contains(message), "{call}: {shown}");
+    }
+}
+
+#[test]
 fn lists_have_a_million_items_at_most() {
     for grow in
         ["list.push(0)", "list.push([0, 0])", "list.push(list)", "list.push(#{ a: [list] })", "list += 0"]
@@ -292,6 +333,7 @@ fn with_modules() -> tempfile::TempDir {
     };
     write("scripts/lib/one.rhai", "import \"two\" as two; fn one() { two::two() / 2 }");
     write("scripts/lib/two.rhai", "fn two() { 2 }");
+    write("scripts/lib/two.new.rhai", "fn one() { 3 }");
     write("scripts/lib/broken.rhai", "fn broken() {\n    1 + ;\n}");
     write("scripts/lib/circle.rhai", "import \"circle\" as circle; fn one() { 1 }");
     write("secret.rhai", "fn secret() { 42 }");
@@ -314,6 +356,8 @@ fn run_import(path: &str) -> Result<Vec<String>, String> {
 fn modules_are_imported_from_the_importing_files_folder() {
     assert_eq!(run_import("lib/one"), Ok(vec!["1".to_owned()]));
     assert_eq!(run_import("lib/../lib/one"), Ok(vec!["1".to_owned()]));
+    assert_eq!(run_import("lib/one.rhai"), Ok(vec!["1".to_owned()]));
+    assert_eq!(run_import("lib/two.new"), Ok(vec!["3".to_owned()]));
 }
 
 #[test]
@@ -354,6 +398,7 @@ fn values_without_an_order_are_not_compared() {
         ),
         ("\"3\" >= 2", ">=: \"3\" and 2 have no order"),
         ("[1] < 2", "<: [1] and 2 have no order"),
+        ("(0..3) > 2", ">: a value of the type range and 2 have no order"),
     ] {
         let (shown, _) =
             run_with(&[], &format!("let x = 1;\nif {compared} {{ x = 2; }}")).expect_err("is an error");

@@ -129,6 +129,9 @@ fn unknown(name: &str, known: &[&str]) -> String {
 fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
     let wrong = |expected: &str| format!("expected {expected}, got \"{text}\"");
     let json = || serde_json::from_str::<Value>(text).ok();
+    if default.is_map() && text == "{}" {
+        return Ok(default.clone());
+    }
     if default.is_map() {
         return Err("is a group; set its members, such as --set group.name=1".to_owned());
     }

@@ -9,12 +9,14 @@ use dc0_steps::host::CallParams;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
+use crate::order;
 
 type Context<'a> = NativeCallContext<'a>;
 
 /// Lets scripts read a value's fields by name, and print it.
 pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
     engine.register_type_with_name::<T>(T::KIND);
+    order::refuse::<T>(engine);
     engine.register_indexer_get(|context: Context<'_>, value: &mut T, name: ImmutableString| {
         read_field(&context, value, &name)
     });

@@ -17,6 +17,7 @@ use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::failure::Failure;
 use crate::limits::STACK_BYTES;
+use crate::order;
 use dc0_process::exit::Exit;
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
@@ -59,6 +60,7 @@ pub(super) struct FinishedSweep(Arc<(Board, String)>);
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     super::fields::register_fields::<FinishedSweep>(engine);
     engine.register_type_with_name::<Trial>("Trial");
+    order::refuse::<Trial>(engine);
     engine.register_indexer_get(|context: Context<'_>, trial: &mut Trial, name: ImmutableString| {
         read_trial(&context, trial, &name)
     });
@@ -142,8 +144,32 @@ fn run_alone(
 }
 
 /// The variables around a function that it shares with the script, as texts.
-fn captured(function: &FnPtr) -> Vec<String> {
-    function.curry().iter().filter(|value| value.is_shared()).map(|value| format!("{value:?}")).collect()
+fn captured(context: &Context<'_>, function: &FnPtr) -> Vec<String> {
+    let shared = function.curry().iter().filter(|value| value.is_shared());
+    shared.map(|value| described(context, value)).collect()
+}
+
+/// A value as a text that differs if the value does: of a net, a match or the like, its fields.
+fn described(context: &Context<'_>, value: &Dynamic) -> String {
+    if let Ok(list) = value.as_array_ref() {
+        let items: Vec<String> = list.iter().map(|item| described(context, item)).collect();
+        return format!("[{}]", items.join(", "));
+    }
+    if let Ok(map) = value.as_map_ref() {
+        let entries = map.iter().map(|(name, value)| format!("{name:?}: {}", described(context, value)));
+        return format!("#{{{}}}", entries.collect::<Vec<_>>().join(", "));
+    }
+    let fields = context.call_native_fn::<String>(rhai::FUNC_TO_DEBUG, (value.flatten_clone(),));
+    fields.unwrap_or_else(|_| format!("{value:?}"))
+}
+
+/// The error of a trial's function that has changed variables around it: a trial that is finished is not called again when the sweep goes
+/// on, so what it changed would be lost.
+fn changed_outside<T>(call: &Call<'_>) -> Answer<T> {
+    Err(call.misuse(
+        "the trial's function changed a variable outside of itself; finished trials are not called again when the sweep is resumed, so \
+         make the variable within the function, and read what trials have found from their tables",
+    ))
 }
 
 /// Ends a script whose sweep this process does a part of; a script cannot catch it.
@@ -163,6 +189,22 @@ impl PartDone {
             EvalAltResult::ErrorTerminated(token, _) => token.is::<Self>(),
             _ => false,
         }
+    }
+}
+
+/// A trial at work, until it is dropped. A panic ends the sweep, for which other threads would wait for ever otherwise.
+struct Busy<'a> {
+    work: &'a Work,
+    trial: u32,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut state = self.work.state();
+        state.busy.remove(&self.trial);
+        state.is_ending |= std::thread::panicking();
+        drop(state);
+        self.work.changed.notify_all();
     }
 }
 
@@ -220,9 +262,9 @@ impl Work {
         let ended = loop {
             match self.next(&call) {
                 Ok(Some((trial, until))) => {
+                    let busy = Busy { work: self, trial };
                     let turn = self.turn(context, session, function, (trial, until));
-                    self.state().busy.remove(&trial);
-                    self.changed.notify_all();
+                    drop(busy);
                     if turn.is_err() {
                         break turn;
                     }
@@ -323,10 +365,15 @@ impl Work {
         let info = call.run(host.open(&id.name(), CallParams { params, given: Value::group() }))?;
         let run = RunHandle::new(Arc::clone(&host), info, session.own_runs.clone());
         let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
-        let captured = captured(function);
+        let before = captured(context, function);
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
+        let is_changed = captured(context, function) != before;
+        let called = match called {
+            Err(error) if early_ending(&error).is_none() => Err(error),
+            _ if is_changed => changed_outside(&call),
+            called => called,
+        };
         let called = called.and_then(|value| {
-            Self::check_captured(&call, &captured, function)?;
             let rest = turn.run.0.await_rest();
             rest.map(|()| value).map_err(|failure| failure.into_rhai(call.location()))
         });
@@ -342,18 +389,6 @@ impl Work {
         let (ending, result, because) = ended?;
         self.note(&call, Event::Ended { replicate: id, ending, result, because, spent })?;
         Ok(ending)
-    }
-
-    /// An error if the trial's function has changed variables around it: a trial that is finished is not called again when the sweep goes
-    /// on, so what it changed would be lost.
-    fn check_captured(call: &Call<'_>, before: &[String], function: &FnPtr) -> Answer<()> {
-        if captured(function) == before {
-            return Ok(());
-        }
-        Err(call.misuse(
-            "the trial's function changed a variable outside of itself; finished trials are not called again when the sweep is resumed, so \
-             make the variable within the function, and read what trials have found from their tables",
-        ))
     }
 
     /// How a call of the script's function ended. Errors that are not the trial's own end the whole sweep.

@@ -18,6 +18,7 @@ use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::dynamic::to_dynamic;
 use crate::messages::with_article;
+use crate::order;
 use dc0_steps::AssumedTables;
 use dc0_tables::{QueryError, digests, step};
 
@@ -64,6 +65,8 @@ impl Sessions {
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Table>("Frame").register_type_with_name::<Groups>("Groups");
+    order::refuse::<Table>(engine);
+    order::refuse::<Groups>(engine);
     let sessions = Arc::new(Sessions::default());
     let own = Arc::clone(&sessions);
     engine.register_fn("table", move |context: Context<'_>, run: RunHandle, name: &str| {

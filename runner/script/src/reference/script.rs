@@ -78,7 +78,9 @@ pub(super) fn definitions() -> String {
     for usage in usages() {
         let start = format!("fn {}(", usage.name);
         let overloads = all.lines().filter_map(|line| line.strip_prefix(&start)?.split_once(") ->"));
-        for (arguments, _) in overloads {
+        // Functions that replace some of the engine's have names for their arguments.
+        let own = overloads.filter(|(arguments, _)| arguments.is_empty() || arguments.starts_with("_: "));
+        for (arguments, _) in own {
             let (meaning, returns) = (usage.meaning, usage.returns);
             let arguments = with_names(arguments);
             write!(file, "\n/// {meaning} Returns {returns}.\n{start}{arguments});\n")
