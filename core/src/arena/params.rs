@@ -26,8 +26,11 @@ params! {
     check |params| {
         let has_both = params.alphabeta.is_some() && params.search.is_some();
         let problem = ("alphabeta", "expected one of `search` and `alphabeta`, got both; leave one of them out".to_owned());
+        let is_wrong = |name: &&String| name.is_empty() || name.chars().any(char::is_control);
+        let name = params.name.as_ref().filter(is_wrong);
+        let name = name.map(|name| ("name", format!("expected text of one line, got {name:?}")));
         let search = params.search.iter().flat_map(SearchParams::without_effect);
-        search.chain(has_both.then_some(problem)).collect()
+        search.chain(has_both.then_some(problem)).chain(name).collect()
     };
 }
 
@@ -81,7 +84,7 @@ params! {
                 problems.push((name, format!("must be even, because games come in pairs, got {games}")));
             }
         }
-        if params.opening_plies >= params.max_plies {
+        if params.openings.is_none() && params.opening_plies >= params.max_plies {
             problems.push(("opening_plies", format!("must stay below max_plies = {}", params.max_plies)));
         }
         problems

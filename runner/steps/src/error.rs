@@ -121,17 +121,20 @@ pub enum StepError {
     Book(#[from] TextFileError),
     /// A book with too few openings.
     #[error(
-        "openings: {file} has {}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
+        "openings: {file} has {}{}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
          not always play the same",
         counted(*openings, "opening"),
+        if *skipped == 0 { String::new() } else { format!(" after the {skipped} that are skipped") },
         counted(*pairs, "pair"),
         2 * openings
     )]
     FewOpenings {
         /// The file.
         file: String,
-        /// Openings in it.
+        /// Openings in it, without those skipped.
         openings: usize,
+        /// Openings that the match leaves out.
+        skipped: usize,
         /// Pairs of the match.
         pairs: usize,
     },

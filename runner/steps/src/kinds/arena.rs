@@ -407,6 +407,12 @@ pub fn unused_by(
     if is_given("cache") && params.cache != declared.cache && all_are_nets && searches.is_empty() {
         add("cache", "every player searches by alpha-beta, which has no cache; leave it out".to_owned());
     }
+    if is_given("opening_plies")
+        && params.openings.is_some()
+        && params.opening_plies != declared.opening_plies
+    {
+        add("opening_plies", "has no effect with `openings`, which begin the games; leave it out".to_owned());
+    }
     let draws_moves = searches.iter().any(|search| search.root.rule.draws_moves());
     let of_puct = [
         ("temperature", params.temperature != declared.temperature),
@@ -583,7 +589,7 @@ pub fn opening_book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
         return Ok(Some(book));
     }
     let (file, openings) = (file.clone(), book.len().saturating_sub(skipped));
-    Err(StepError::FewOpenings { file, openings, pairs })
+    Err(StepError::FewOpenings { file, openings, skipped, pairs })
 }
 
 /// The tablebases that decide games.
