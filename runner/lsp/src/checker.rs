@@ -1,6 +1,7 @@
 //! Plans scripts on a thread of its own, and publishes what is wrong with them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +70,7 @@ impl Checker {
         if let Some(before) = self.latest.insert(job.path.clone(), Arc::clone(&is_stale)) {
             before.store(true, Ordering::Relaxed);
         }
-        // Fails only if a check has panicked: otherwise the thread ends only when this sender is dropped.
+        // The thread ends only when this sender is dropped.
         let _ = self.tasks.send(Task::Check(Box::new(job), is_stale));
     }
 
@@ -88,7 +89,7 @@ impl Checker {
             is_stale.store(true, Ordering::Relaxed);
         }
         drop(tasks);
-        // A check that panicked has reported it on stderr.
+        // A panic has been reported on stderr.
         let _ = thread.join();
     }
 }
@@ -115,8 +116,9 @@ impl Worker {
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
-            while let Some((_, (job, is_stale))) = waiting.pop_first() {
-                self.check(&job, &is_stale);
+            while let Some((path, (job, is_stale))) = waiting.pop_first() {
+                let outbox = self.outbox.clone();
+                guarded(&outbox, &path, || self.check(&job, &is_stale));
             }
         }
     }
@@ -184,6 +186,16 @@ impl Worker {
     }
 }
 
+/// Runs a check. A panic is logged, and does not end the checks that follow.
+fn guarded(outbox: &Outbox, path: &Path, check: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(check)).is_err() {
+        let message =
+            format!("dc0-run itself is wrong in the check of {}; its message is on stderr", path.display());
+        // If the editor is gone, the reading thread ends the program.
+        let _ = outbox.log(message);
+    }
+}
+
 fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
     open.get(file).map(|(uri, _)| uri.clone()).or_else(|| uri::of_path(file))
 }
@@ -199,4 +211,38 @@ fn dry_run(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
         is_stopped: Box::new(move || is_stale.load(Ordering::Relaxed)),
     };
     dry_run.run_with(&job.beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use super::{Outbox, guarded};
+
+    #[derive(Clone, Default)]
+    struct Sent(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("not poisoned").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_check_that_panics_is_logged_and_the_next_one_runs() {
+        let sent = Sent::default();
+        let outbox = Outbox::new(Box::new(sent.clone()));
+        let mut checked = 0;
+        guarded(&outbox, Path::new("a.rhai"), || panic!("a fault of the check"));
+        guarded(&outbox, Path::new("b.rhai"), || checked += 1);
+        let sent = String::from_utf8(sent.0.lock().expect("not poisoned").clone()).expect("text");
+        assert!(sent.contains("window/logMessage") && sent.contains("in the check of a.rhai"), "{sent}");
+        assert!(checked == 1 && !sent.contains("b.rhai"), "{sent}");
+    }
 }

@@ -35,6 +35,10 @@ pub(super) fn completions(cursor: Cursor<'_>, has_snippets: bool) -> Vec<Complet
         CompletionContext::Key { map, word } => (cursor.keys(map, &word), word),
         CompletionContext::Expression { word, parameter } => (cursor.expressions(parameter), word),
     };
+    // An edit of a completion has to be on one line.
+    if cursor.script().text[word.clone()].contains('\n') {
+        return Vec::new();
+    }
     let range = cursor.document.text.span(&word);
     offers.into_iter().map(|offer| offer.item(range, has_snippets)).collect()
 }

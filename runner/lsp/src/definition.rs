@@ -39,6 +39,10 @@ pub(super) fn definition(cursor: Cursor<'_>) -> Option<Definition> {
             Some(Definition { path: module.path, text: module.text, name })
         }
         _ => {
+            // A map's key declares itself, whatever else has its name.
+            if script.entry(token).is_some() {
+                return Some(here(cursor, token));
+            }
             let own = script.declarations.iter().find(|declaration| declaration.at == token);
             match own.or_else(|| script.lookup(name, script.range(token).start))? {
                 Declaration { kind: DeclarationKind::Module(path), .. } => file(cursor, path),

@@ -67,8 +67,7 @@ impl Cursor<'_> {
     /// The name of a map's member: a parameter of a call, or a member of the script's own.
     fn meaning_of_key(&self, token: usize) -> Option<String> {
         let script = self.script();
-        let map = script.parent(token).filter(|open| script.opens(*open, Bracket::Map))?;
-        let entry = script.entries(map).into_iter().find(|entry| entry.key == token)?;
+        let (map, entry) = script.entry(token)?;
         let parameter = member_of(script, map, token);
         let of_call = parameter.and_then(|parameter| self.meaning_of_parameter(&parameter));
         of_call.or_else(|| Some(markdown::of_entry(script, map, entry)))

@@ -132,7 +132,10 @@ impl Scanner<'_> {
         let mut is_escaped = false;
         let end = self.rest().char_indices().skip(1).find(|(_, c)| {
             let ends = !is_escaped && matches!(c, '"' | '\n');
-            is_escaped = !is_escaped && *c == '\\';
+            // A backslash at the end of a line continues the string before "\r\n", too.
+            if *c != '\r' {
+                is_escaped = !is_escaped && *c == '\\';
+            }
             ends
         });
         let (content_end, length) = match end {
@@ -285,6 +288,13 @@ mod tests {
             ["`a ", "${", "#{", "b", ":", "`c", "${", "d", "}", "`", "}", "}", " e`", "f"]
         );
         assert_eq!(tokens("#\"a \"b\"# ##\"c\"# d\"##"), ["#\"a \"b\"#", "##\"c\"# d\"##"]);
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_of_a_line_continues_a_string() {
+        assert_eq!(tokens("\"a \\\n b\" c"), ["\"a \\\n b\"", "c"]);
+        assert_eq!(tokens("\"a \\\r\n b\" c"), ["\"a \\\r\n b\"", "c"]);
+        assert_eq!(tokens("\"a\r\nb"), ["\"a\r", "b"]);
     }
 
     #[test]

@@ -24,7 +24,6 @@ use super::completion::completions;
 use super::cursor::Cursor;
 use super::definition::definition;
 use super::hover::{Hover, hover};
-use super::scan::is_word_char;
 use super::script::DeclarationKind;
 use super::signature::signature;
 use super::symbols::symbols;
@@ -288,7 +287,7 @@ impl Server {
 
     fn job(&self, document: &Document) -> Job {
         let root = self.workspace.root.clone().unwrap_or_default();
-        let runs_steps = |word: &str| matches!(word, "open_run" | "sweep");
+        let runs_steps = |word: &str| matches!(word, "open_run" | "sweep" | "fork");
         let is_module =
             !(0..document.script.tokens.len()).any(|token| runs_steps(document.script.word(token)));
         // A script that runs no steps is a module, which scripts in the folders above may import, too.
@@ -316,16 +315,13 @@ impl Server {
     fn corrections(&self, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
         let uri = &params.text_document.uri;
         let Some(document) = self.workspace.get(uri) else { return Vec::new() };
-        let correction = |problem: &Diagnostic| {
-            let meant = problem.message.split_once("did you mean `")?.1.split_once('`')?.0;
+        let action = |problem: &Diagnostic| {
             let range = document.text.offset(problem.range.start)..document.text.offset(problem.range.end);
-            let wrong = document.text.as_str().get(range)?;
-            if wrong.is_empty() || !wrong.chars().all(is_word_char) {
-                return None;
-            }
-            let edit = TextEdit { range: problem.range, new_text: meant.to_owned() };
+            let marked = document.text.as_str().get(range)?;
+            let meant = correction(&problem.message, marked)?;
+            let edit = TextEdit { range: problem.range, new_text: meant.clone() };
             Some(CodeActionOrCommand::CodeAction(CodeAction {
-                title: format!("Change `{wrong}` to `{meant}`"),
+                title: format!("Change `{marked}` to `{meant}`"),
                 kind: Some(CodeActionKind::QUICKFIX),
                 diagnostics: Some(vec![problem.clone()]),
                 edit: Some(WorkspaceEdit {
@@ -336,8 +332,24 @@ impl Server {
                 ..CodeAction::default()
             }))
         };
-        params.context.diagnostics.iter().filter_map(correction).collect()
+        params.context.diagnostics.iter().filter_map(action).collect()
     }
+}
+
+/// What a message suggests in place of the word that it marks, with quotes if that has some. None if the message is about another
+/// word: it may mark a call whose map is written elsewhere.
+fn correction(message: &str, marked: &str) -> Option<String> {
+    let (before, after) = message.split_once("did you mean ")?;
+    let quote = after.chars().next().filter(|first| matches!(first, '`' | '"'))?;
+    let meant = after[1..].split_once(quote)?.0;
+    let unquoted = marked.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let wrong = unquoted.unwrap_or(marked);
+    let parameter = before.split_once(": unknown parameter").map(|(path, _)| path.rsplit('.').next());
+    let is_named = before.contains(&format!("`{wrong}`")) || before.contains(&format!("\"{wrong}\""));
+    if parameter != Some(Some(wrong)) && !is_named {
+        return None;
+    }
+    Some(if unquoted.is_some() { format!("\"{meant}\"") } else { meant.to_owned() })
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -384,4 +396,25 @@ fn params_of<N: notification::Notification>(note: Notification) -> Result<N::Par
 
 fn read_params<T: DeserializeOwned>(params: serde_json::Value) -> Result<T, serde_json::Error> {
     serde_json::from_value(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::correction;
+
+    #[test]
+    fn a_correction_is_of_the_word_that_the_message_names() {
+        let unknown = "search.game: unknown parameter; did you mean `games`?";
+        assert_eq!(correction(unknown, "game").as_deref(), Some("games"));
+        assert_eq!(correction(unknown, "\"game\"").as_deref(), Some("\"games\""));
+        assert_eq!(correction(unknown, "self_play"), None);
+        let function = "there is no function `ff` in `h`; did you mean `f`?";
+        assert_eq!(correction(function, "ff").as_deref(), Some("f"));
+        let import = "import \"helpr\": there is no /x/helpr.rhai; did you mean \"helper\"?";
+        assert_eq!(correction(import, "\"helpr\"").as_deref(), Some("\"helper\""));
+        let preset =
+            "network_preset: there is no net \"dc0-2x23\"; did you mean \"dc0-2x32\"? there are more";
+        assert_eq!(correction(preset, "network_preset"), None);
+        assert_eq!(correction("there is no variable `a`", "a"), None);
+    }
 }

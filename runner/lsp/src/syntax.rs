@@ -143,6 +143,12 @@ impl Syntax {
         entries
     }
 
+    /// The map of which a token is a key, and the member.
+    pub(super) fn entry(&self, key: usize) -> Option<(usize, Entry)> {
+        let map = self.parent(key).filter(|open| self.opens(*open, Bracket::Map))?;
+        Some((map, self.entries(map).into_iter().find(|entry| entry.key == key)?))
+    }
+
     /// The name of a member, without quotes.
     pub(super) fn name_of(&self, entry: Entry) -> &str {
         match self.kind(entry.key) {

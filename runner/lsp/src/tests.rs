@@ -34,11 +34,16 @@ fn experiments() -> Vec<PathBuf> {
 
 /// Makes a request at the end of a text.
 fn at_end<T>(api: &ApiIndex, path: &Path, text: &str, ask: impl Fn(Cursor<'_>) -> T) -> T {
+    at(api, path, (text, text.len()), ask)
+}
+
+/// Makes a request at an offset of a text.
+fn at<T>(api: &ApiIndex, path: &Path, (text, offset): (&str, usize), ask: impl Fn(Cursor<'_>) -> T) -> T {
     let uri = uri::of_path(path).expect("a URI");
     let mut workspace = Workspace::default();
     workspace.open(&uri, 1, text.to_owned());
     let document = workspace.get(&uri).expect("it is open");
-    ask(Cursor { api, workspace: &workspace, document, offset: text.len() })
+    ask(Cursor { api, workspace: &workspace, document, offset })
 }
 
 /// Makes every kind of request, and returns the number of completions.
@@ -158,4 +163,27 @@ fn other_errors_are_marked_at_their_word() {
     let all = marked("print(aa); print(bb); cc();");
     assert_eq!(all.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>(), ["aa", "bb", "cc"]);
     assert!(marked("loop { }")[0].0.starts_with("the check ends here"));
+}
+
+#[test]
+fn a_key_of_a_map_is_its_own_definition() {
+    let api = ApiIndex::new();
+    let path = Path::new("/nowhere/x.rhai");
+    let text = "let games = 4;\nrun.self_play(net, #{ games: games });";
+    let key = text.find("games:").expect("the key");
+    let value = text.rfind("games").expect("the value");
+    let definition_at =
+        |offset| at(&api, path, (text, offset), |cursor| definition(cursor).map(|found| found.name));
+    assert_eq!(definition_at(key), Some(key..key + 5));
+    assert_eq!(definition_at(value), Some(4..9));
+}
+
+#[test]
+fn a_string_of_several_lines_has_no_completions() {
+    let api = ApiIndex::new();
+    let path = Path::new("/nowhere/x.rhai");
+    let count = |text: &str| at_end(&api, path, text, |cursor| completions(cursor, true).len());
+    let start = "run.self_play(net, #{ search: #{ root: #{ rule: ";
+    assert!(count(&format!("{start}`gu")) > 0);
+    assert_eq!(count(&format!("{start}`\ngu")), 0);
 }
