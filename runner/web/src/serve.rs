@@ -67,14 +67,15 @@ const PORT: u16 = 8420;
 /// How many more ports to try after it.
 const MORE_PORTS: u16 = 20;
 
-/// Requests at once that read files; the others wait. Chosen: none of them waits for another, and each thread has memory of its own.
+/// Requests at once that read files; the others wait. Chosen: each thread has memory of its own.
 const MAX_BLOCKING: usize = 16;
 
 /// Event streams and waiting requests at once. Chosen: the other connections are kept for quick requests.
 const MAX_WAITING: usize = 48;
 
-/// Expensive requests at once. They are worked on one after another; the others wait, mostly for the same result. Chosen.
-const MAX_EXPENSIVE: usize = 16;
+/// Expensive requests at once. They are worked on one after another; the others wait, mostly for the same result, and each takes a
+/// thread meanwhile, so the other half of the threads is kept for quick requests. Chosen.
+const MAX_EXPENSIVE: usize = MAX_BLOCKING / 2;
 
 /// The stack of a thread that answers; requests need little.
 const STACK_BYTES: usize = 1 << 20;

@@ -17,20 +17,18 @@ use server::{Events, Server, folder};
 fn requests_need_the_token() {
     let folder = folder();
     let server = Server::start(folder.path());
-    let (port, token) = (server.port, server.token.clone());
+    let (port, token, cookie) = (server.port, server.token.clone(), server.cookie_name());
     let ask =
         |target: &str, head: &str| server.raw(format!("GET {target} HTTP/1.1\r\n{head}\r\n\r\n").as_bytes());
     let own = format!("Host: localhost:{port}");
     assert_eq!(ask("/", &own).status, 401);
     assert_eq!(ask("/api/runs", &own).status, 401);
     assert_eq!(ask("/?token=0123", &own).status, 403);
-    assert_eq!(ask("/", &format!("{own}\r\nCookie: dc0-{port}=0123")).status, 403);
+    assert_eq!(ask("/", &format!("{own}\r\nCookie: {cookie}=0123")).status, 403);
     assert_eq!(ask(&format!("/?token={token}"), "Host: evil.example").status, 421);
     let entered = ask(&format!("/?token={token}"), &own);
     assert_eq!(entered.status, 303);
-    assert!(
-        entered.head.contains(&format!("Set-Cookie: dc0-{port}={token}; Path=/; HttpOnly; SameSite=Lax"))
-    );
+    assert!(entered.head.contains(&format!("Set-Cookie: {cookie}={token}; Path=/; HttpOnly; SameSite=Lax")));
     assert!(!entered.body.contains(&token));
     let page = server.get("/");
     assert_eq!(page.status, 200);
@@ -128,7 +126,22 @@ fn long_slow_and_malformed_requests_are_refused() {
     assert_eq!(server.get(&format!("/{long}")).status, 431);
     assert_eq!(server.request("POST", "/api/play", "Content-Length: 100000000\r\n", &long).status, 413);
     assert_eq!(server.request("POST", "/api/play", "Transfer-Encoding: chunked\r\n", "").status, 411);
-    assert_eq!(server.request("PUT", "/", "", "").status, 405);
+    assert_eq!(server.request("PUT", "/", "", "").status, 501);
+    for (method, target, allowed) in [
+        ("DELETE", "/api/runs", "GET, HEAD"),
+        ("GET", "/api/play", "POST"),
+        ("DELETE", "/api/play/1/pgn", "GET, HEAD"),
+        ("HEAD", "/api/play/1/undo", "POST"),
+    ] {
+        let refused = server.request(method, target, "", "");
+        let allow = format!("Allow: {allowed}\r\n");
+        assert!(
+            refused.status == 405 && (refused.head.clone() + "\r\n").contains(&allow),
+            "{}",
+            refused.head
+        );
+    }
+    assert_eq!(server.request("HEAD", "/api/play/1", "", "").status, server.get("/api/play/1").status);
     assert_eq!(server.raw(&[0x16, 3, 1, 0, 0xff, b'\r', b'\n', b'\r', b'\n']).status, 400);
     // A request that is never completed.
     assert_eq!(server.raw(b"GET / HTTP/1.1\r\nHost: local").status, 408);
@@ -259,6 +272,9 @@ fn compares_and_downloads(server: &Server) {
     assert!(compared.status == 200 && compared.head.contains("frame-ancestors 'self'"), "{}", compared.head);
     assert!(compared.body.contains("id=\"learning\"") && compared.body.contains("class=\"data\""));
     assert_eq!(server.get("/compare?run=small&run=small").status, 200);
+    let mut charts = server.follow("/api/events?run=small&run=small", None);
+    assert!(charts.until("charts", Value::is_string).as_str().is_some_and(|tag| tag.ends_with(".1")));
+    assert_eq!(server.get("/api/events?run=small&run=none").status, 404);
 
     let steps = server.get("/api/game-steps/small").json();
     let step = steps.as_array().and_then(|steps| steps.first()).expect("a step").clone();
@@ -271,6 +287,11 @@ fn compares_and_downloads(server: &Server) {
     assert_eq!((&second["games"][0]["title"], &second["games"][0]["index"]), (&json!("game 24"), &json!(24)));
     assert_eq!(length(&page(40)), Some(0));
     assert_eq!(server.get("/api/games/small?from=x").status, 422);
+    // Games of another shard than the page shows begin with its first.
+    let moved = |source: &str| {
+        server.get(&format!("/api/games/small?step={id}&from=24&source={source}")).json()["from"].clone()
+    };
+    assert_eq!((moved("iteration%200"), moved("games%2Fother.parquet")), (json!(24), json!(0)));
 
     let all = server.get(&format!("/api/pgn/small?step={id}"));
     assert!(all.head.contains("attachment; filename=\"small-iteration-0.pgn\""), "{}", all.head);
@@ -281,7 +302,13 @@ fn compares_and_downloads(server: &Server) {
         one.contains("[Round \"39\"]") && one.matches("[Event ").count() == 1 && one.contains("q="),
         "{one}"
     );
-    for wrong in ["?step=0000-none", "?step=../run", "?game=x", &format!("?step={id}&game=40")] {
+    for wrong in [
+        "?step=0000-none",
+        "?step=../run",
+        "?game=x",
+        "?source=games%2Fother.parquet",
+        &format!("?step={id}&game=40"),
+    ] {
         assert_eq!(server.get(&format!("/api/pgn/small{wrong}")).status, 404, "{wrong}");
     }
     assert_eq!(server.request("HEAD", &format!("/api/pgn/small?step={id}"), "", "").body, "");

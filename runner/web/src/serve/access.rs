@@ -12,7 +12,8 @@ use super::request::{Method, Request};
 #[derive(Debug)]
 pub(super) struct Access {
     token: String,
-    /// The cookie's name. Cookies belong to a host, not to a port, so each server needs a name of its own.
+    /// The cookie's name. Cookies belong to a host, not to a port, so each server needs a name of its own, and servers of several
+    /// machines that are reached through ssh may have the same port.
     cookie: String,
     /// Names of this machine besides `localhost` and its addresses.
     hosts: Vec<String>,
@@ -25,7 +26,8 @@ const WRONG_TOKEN: &str = "This token is not the one that <code>dc0-run serve</c
 
 impl Access {
     pub(super) fn new(token: String, port: u16, hosts: Vec<String>) -> Self {
-        Self { token, cookie: format!("dc0-{port}"), hosts }
+        let begin: String = token.chars().take(8).collect();
+        Self { cookie: format!("dc0-{port}-{begin}"), token, hosts }
     }
 
     /// Checks a request before anything else is done for it. A reply, if there is one, rejects it or redirects it to its address
@@ -118,16 +120,17 @@ mod tests {
         let request = read("GET", target, "Host: localhost:8420", "").expect("a valid request");
         let response = access().check(&request).expect("an answer").into_response();
         assert_eq!(response.headers()["location"], "/run/a%20b?x=%26&run=a%2Fb");
-        assert_eq!(response.headers()["set-cookie"], "dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax");
-        assert_eq!(status("/", "Host: localhost:8420\nCookie: dc0-8420=abc"), 200);
+        assert_eq!(response.headers()["set-cookie"], "dc0-8420-abc=abc; Path=/; HttpOnly; SameSite=Lax");
+        assert_eq!(status("/", "Host: localhost:8420\nCookie: dc0-8420-abc=abc"), 200);
     }
 
     #[test]
     fn requests_without_the_token_or_from_other_sites_are_rejected() {
-        let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420=abc";
+        let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420-abc=abc";
         assert_eq!(status("/", "Host: 127.0.0.1"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8421=abc"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420=ab"), 403);
+        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8421-abc=abc"), 401);
+        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420-other=other"), 401);
+        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420-abc=ab"), 403);
         assert_eq!(status("/?token=", known), 403);
         assert_eq!(status("/?token=abcd", known), 403);
         assert_eq!(status("/api/runs", &format!("{known}\nOrigin: http://evil.example")), 403);
@@ -146,7 +149,7 @@ mod tests {
             ("192.168.0.7:1", 200),
             ("lab:8420", 200),
         ] {
-            assert_eq!(status("/", &format!("Host: {host}\nCookie: dc0-8420=abc")), expected, "{host}");
+            assert_eq!(status("/", &format!("Host: {host}\nCookie: dc0-8420-abc=abc")), expected, "{host}");
         }
         assert_eq!(status("/?token=abc", "Host: evil.example"), 421);
         assert_eq!(status("/?token=abc", "X: 1"), 421);

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use dc0_core::regular;
 use dc0_process::clock::Stopwatch;
 
 /// How long an answer is valid.
@@ -76,7 +77,7 @@ impl<T> Stamped<T> {
         if let Some(made) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Some(made);
         }
-        let made = Arc::new(make(&fs::read(path).ok()?));
+        let made = Arc::new(make(&regular::read(path).ok()?));
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() >= MAX_FILES {
             files.clear();
@@ -101,6 +102,16 @@ mod tests {
             memo.get(&number.to_string(), || json!(number));
         }
         assert!(memo.0.lock().expect("not poisoned").len() <= MAX_ANSWERS);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.jsonl");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        assert!(Stamped::default().get(&path, <[u8]>::len).is_none());
+        assert!(crate::serve::tail::read(&path, None).is_err());
     }
 
     #[test]

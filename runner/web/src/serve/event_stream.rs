@@ -1,4 +1,4 @@
-//! Server-sent events: changes of the list of runs, or of one run, for as long as a page is open.
+//! Server-sent events: changes of the list of runs, of one run or of a comparison, for as long as a page is open.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,10 +24,20 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Time limit for the client to receive an event.
 const SEND_LIMIT: Duration = Duration::from_secs(5);
 
+/// What a reader follows.
+#[derive(Debug, Clone)]
+pub(super) enum Followed {
+    /// The list of runs.
+    List,
+    /// A run or sweep.
+    One(Found),
+    /// The comparison of some runs.
+    Comparison(Vec<Found>),
+}
+
 /// The event stream of one reader, with what it has sent last.
 pub(super) struct EventStream {
-    /// A run or sweep; `None` for the list of all.
-    found: Option<Found>,
+    followed: Followed,
     /// The offset in the log to read from.
     log: Option<u64>,
     state: String,
@@ -40,10 +50,10 @@ pub(super) struct EventStream {
 
 impl EventStream {
     /// `last` is the id of the last event that the reader received: an offset in the log.
-    pub(super) fn new(found: Option<Found>, last: Option<&str>, permit: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(followed: Followed, last: Option<&str>, permit: OwnedSemaphorePermit) -> Self {
         let log = last.and_then(|id| id.parse().ok());
         Self {
-            found,
+            followed,
             log,
             state: String::new(),
             unshown: String::new(),
@@ -85,30 +95,34 @@ impl EventStream {
     }
 
     fn changes(&mut self, server: &Server) -> String {
-        let Some(found) = self.found.clone() else {
-            // The list comes first: ratings take longer.
-            let list = changed("list", &mut self.state, &server.list())
-                + &changed("unshown", &mut self.unshown, &server.unshown());
-            let glances = if list.is_empty() { server.glances() } else { None };
-            return list
-                + &glances
-                    .map_or_else(String::new, |glances| changed("glances", &mut self.glances, &glances));
-        };
-        if found.kind == Kind::Sweep {
-            let mut changes = changed("state", &mut self.state, &server.sweep(&found));
-            changes += &self.log(server, &found);
-            changes += &self.charts(server, &found);
-            return changes;
+        match self.followed.clone() {
+            Followed::List => self.list(server),
+            Followed::One(found) => self.one(server, &found),
+            Followed::Comparison(runs) => self.charts(server.charts.due_comparison(server, &runs)),
         }
-        let mut changes = changed("state", &mut self.state, &server.status(&found));
-        changes += &self.log(server, &found);
-        changes += &self.charts(server, &found);
-        changes += &changed("games", &mut self.games, &server.shard(&found));
+    }
+
+    fn list(&mut self, server: &Server) -> String {
+        // The list comes first: ratings take longer.
+        let list = changed("list", &mut self.state, &server.list())
+            + &changed("unshown", &mut self.unshown, &server.unshown());
+        let glances = if list.is_empty() { server.glances() } else { None };
+        list + &glances.map_or_else(String::new, |glances| changed("glances", &mut self.glances, &glances))
+    }
+
+    fn one(&mut self, server: &Server, found: &Found) -> String {
+        let is_run = found.kind == Kind::Run;
+        let state = if is_run { server.status(found) } else { server.sweep(found) };
+        let mut changes = changed("state", &mut self.state, &state);
+        changes += &self.log(server, found);
+        changes += &self.charts(server.charts.due(server, found));
+        if is_run {
+            changes += &changed("games", &mut self.games, &server.shard(found));
+        }
         changes
     }
 
-    fn charts(&mut self, server: &Server, found: &Found) -> String {
-        let due = server.charts.due(server, found);
+    fn charts(&mut self, due: Option<String>) -> String {
         due.map_or_else(String::new, |version| changed("charts", &mut self.charts, &Value::String(version)))
     }
 

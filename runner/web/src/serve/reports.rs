@@ -102,6 +102,12 @@ impl Charts {
         self.tag_of(&found.path, &server.version(found), || server.is_any_running())
     }
 
+    /// As [`due`](Self::due), for the comparison of some runs.
+    pub(super) fn due_comparison(&self, server: &Server, runs: &[Found]) -> Option<String> {
+        let (key, version) = compared(server, runs);
+        self.tag_of(&key, &version, || server.is_any_running())
+    }
+
     fn tag_of(&self, path: &str, version: &str, is_any_running: impl FnOnce() -> bool) -> Option<String> {
         let entry = self.entry(path);
         let made = try_lock(&entry)?;
@@ -133,12 +139,8 @@ impl Charts {
             runs.iter().try_for_each(|run| no_stray(server, run))?;
             report::comparison(&runs.iter().map(|run| run.folder.root()).collect::<Vec<_>>())
         };
-        let joined = |part: fn(&Server, &Found) -> String| {
-            runs.iter().map(|run| part(server, run)).collect::<Vec<_>>().join(" ")
-        };
-        // No run has a name with a space before it.
-        let key = format!(" {}", joined(|_, run| run.path.clone()));
-        self.get(&key, &joined(Server::version), || server.is_any_running(), make)
+        let (key, version) = compared(server, runs);
+        self.get(&key, &version, || server.is_any_running(), make)
     }
 
     fn get(
@@ -171,6 +173,14 @@ impl Charts {
         *made = Some(CachedReport { version: version.to_owned(), tries, failed, reply: reply.clone() });
         Some(reply)
     }
+}
+
+/// The key of the comparison of some runs, and the version of its data.
+fn compared(server: &Server, runs: &[Found]) -> (String, String) {
+    let versions: Vec<String> = runs.iter().map(|run| server.version(run)).collect();
+    let paths: Vec<&str> = runs.iter().map(|run| run.path.as_str()).collect();
+    // No run has a name with a space before it.
+    (format!(" {}", paths.join(" ")), versions.join("-"))
 }
 
 fn no_stray(server: &Server, found: &Found) -> Result<(), String> {

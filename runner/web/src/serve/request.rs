@@ -32,7 +32,7 @@ pub(super) enum Refusal {
     Malformed(String),
     #[error("there is no such page")]
     NotFound,
-    #[error("this cannot be done here")]
+    #[error("expected GET, HEAD, POST or DELETE")]
     Method,
     #[error("a body needs its length (Content-Length)")]
     NoLength,
@@ -46,7 +46,7 @@ impl Refusal {
         match self {
             Self::Malformed(_) => 400,
             Self::NotFound => 404,
-            Self::Method => 405,
+            Self::Method => 501,
             Self::NoLength => 411,
             Self::Body => 413,
         }

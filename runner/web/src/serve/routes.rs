@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::download::Download;
-use super::event_stream::EventStream;
+use super::event_stream::{EventStream, Followed};
+use super::game_steps::GameSource;
 use super::library::{Found, Kind};
 use super::play::{Turn, all_nets, nets};
 use super::reply::Reply;
@@ -68,7 +69,7 @@ fn answer_now(server: &Arc<Server>, request: &Request) -> Answer {
     match (&request.method, path.as_slice()) {
         (_, ["api", "play", rest @ ..]) => play(server, request, rest).into(),
         (&Method::GET | &Method::HEAD, path) => read(server, request, path),
-        _ => Reply::failure(405, "this cannot be done here").into(),
+        _ => not_allowed("GET, HEAD").into(),
     }
 }
 
@@ -113,10 +114,10 @@ fn about(server: &Arc<Server>, request: &Request, topic: &str) -> Reply {
     }
 }
 
-/// A page of games: of a finished step (`step=…`), or of the latest stored shard; from a game on (`from=…`).
+/// A page of games: of a finished step (`step=…`), or of the latest stored shard; from a game on (`from=…`). What was the latest shard
+/// may not be it any more: games of another one than the page has shown (`source=…`) are listed from the first on.
 fn games(server: &Server, request: &Request, run: &Found) -> Reply {
-    let empty =
-        |again: bool| json!({ "source": Value::Null, "games": [], "from": 0, "all": 0, "again": again });
+    let empty = |again: bool| json!({ "source": Value::Null, "games": [], "from": 0, "next": 0, "all": 0, "again": again });
     let Ok(from) = request.query("from").map_or(Ok(0), str::parse) else {
         return Reply::failure(422, "from: expected the number of a game");
     };
@@ -124,11 +125,17 @@ fn games(server: &Server, request: &Request, run: &Found) -> Reply {
     let Some(source) = server.steps.source(&server.library, run, request.query("step")) else {
         return Reply::json(200, &empty(false));
     };
+    let from = if is_shown(request, &source) { from } else { 0 };
     server.games.get((&server.library, &server.steps), run, source, from).unwrap_or_else(|cause| {
         // A file has moved while it was read; the page tries again.
         log::debug!("the games of {} are not shown yet: {cause}", run.path);
         Reply::json(200, &empty(true))
     })
+}
+
+/// Whether a source is the one that the page of a request shows, if the request names that.
+fn is_shown(request: &Request, source: &GameSource) -> bool {
+    request.query("source").is_none_or(|shown| shown == source.name)
 }
 
 /// The games of a finished step (`step=…`) or of the latest stored shard as a PGN file: all of them, or one (`game=…`).
@@ -138,6 +145,11 @@ fn download(server: &Server, request: &Request, rest: &[String]) -> Answer {
     let source =
         found.as_ref().and_then(|run| server.steps.source(&server.library, run, request.query("step")));
     let (Some(run), Some(source)) = (found, source) else { return not_found() };
+    if !is_shown(request, &source) {
+        let message =
+            format!("the games have moved: the latest are in {}; open the run's page again", source.name);
+        return Reply::failure(404, &message).into();
+    }
     let game = match request.query("game").map(str::parse) {
         None => None,
         Some(Ok(game)) if game < source.count() => Some(game),
@@ -179,18 +191,27 @@ fn comparison(server: &Server, request: &Request) -> Reply {
 }
 
 fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
-    let found = if rest.is_empty() { None } else { server.library.find(&request.path[2..]) };
-    if found.is_none() && !rest.is_empty() {
-        return Reply::failure(404, "there is no such run or sweep").into();
-    }
+    let followed = match rest {
+        [] if request.query("run").is_some() => compared(server, request).map(Followed::Comparison),
+        [] => Some(Followed::List),
+        _ => server.library.find(&request.path[2..]).map(Followed::One),
+    };
+    let Some(followed) = followed else {
+        return Reply::failure(404, "there is no such run, sweep or comparison").into();
+    };
     match Arc::clone(&server.waiting).try_acquire_owned() {
         // A stream has a head, too.
         Ok(_permit) if request.method == Method::HEAD => Reply::events().into(),
         Ok(permit) => {
-            Answer::Events(Box::new(EventStream::new(found, request.header("last-event-id"), permit)))
+            Answer::Events(Box::new(EventStream::new(followed, request.header("last-event-id"), permit)))
         }
         Err(_) => busy().into(),
     }
+}
+
+/// The refusal of a method, with those that the address has (RFC 9110, section 15.5.6).
+fn not_allowed(methods: &str) -> Reply {
+    Reply::failure(405, "this cannot be done here").with("Allow", methods)
 }
 
 fn busy() -> Reply {
@@ -226,8 +247,10 @@ fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
     let done = match (&request.method, rest) {
         (&Method::POST, [id, verb]) => rooms.act(id, verb, body),
         (&Method::DELETE, [id]) => rooms.end(id).map(|()| Value::Null),
-        (&Method::GET, [id]) => rooms.snapshot(id),
-        _ => return Reply::failure(405, "this cannot be done here"),
+        (&Method::GET | &Method::HEAD, [id]) => rooms.snapshot(id),
+        (_, [_, "pgn"]) => return not_allowed("GET, HEAD"),
+        (_, [_]) => return not_allowed("GET, HEAD, DELETE"),
+        _ => return not_allowed("POST"),
     };
     done.map_or_else(|error| error.reply(), |value| Reply::json(200, &value))
 }

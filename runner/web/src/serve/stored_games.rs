@@ -1,7 +1,9 @@
 //! Stored games, position by position, with the results of their searches.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
@@ -9,6 +11,7 @@ use dc0_core::store::{
     GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table,
 };
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::cache::{Stamp, stamp};
 use super::game_steps::{GameSource, GameSteps};
@@ -25,6 +28,15 @@ const MOVES: usize = 6;
 /// Larger files are not read for a few games.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Why games cannot be shown.
+#[derive(Debug, Error)]
+pub(super) enum GamesError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{} is larger than {} MiB, too large for a page; `dc0-run export pgn` writes its games", file.display(), MAX_BYTES >> 20)]
+    TooLarge { file: PathBuf },
+}
+
 /// The reply with the games that were read last: all readers of a run request the same.
 #[derive(Debug, Default)]
 pub(super) struct Games(Mutex<Option<(Key, Reply)>>);
@@ -40,7 +52,7 @@ impl Games {
         run: &Found,
         source: GameSource,
         from: u64,
-    ) -> Result<Reply, StoreError> {
+    ) -> Result<Reply, GamesError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = source.shards.first().and_then(|shard| library.file(run, &shard.games));
         let key = (run.path.clone(), source, from, file.and_then(|file| stamp(&file)));
@@ -53,23 +65,41 @@ impl Games {
     }
 }
 
-/// A page of games, as the page's board reads them.
+/// A page of games, as the page's board reads them. `next` is the first game of the page after it.
 fn page(
     (library, steps): (&Library, &GameSteps),
     run: &Found,
     source: &GameSource,
     from: u64,
-) -> Result<Value, StoreError> {
+) -> Result<Value, GamesError> {
     let mut games = Vec::new();
     let mut unreadable = 0;
-    let parts = source.parts(from..from.saturating_add(GAMES));
-    let mut indices = from..;
-    for (shard, part) in parts {
-        for (game, index) in stored(library, run, shard, part, true)?.into_iter().zip(&mut indices) {
+    let mut because = None;
+    let mut next = from;
+    let mut names = BTreeMap::new();
+    for (shard, part) in source.parts(from..from.saturating_add(GAMES)) {
+        let indices = next..;
+        next += part.len() as u64;
+        let mut found = stored(library, run, shard, part.clone(), true);
+        // Games are shown without their searches if only these are too large.
+        if let Err(cause @ GamesError::TooLarge { .. }) = &found {
+            because = Some(cause.to_string());
+            found = stored(library, run, shard, part.clone(), false);
+        }
+        let found = match found {
+            Err(GamesError::TooLarge { .. }) => {
+                unreadable += part.len();
+                continue;
+            }
+            found => found?,
+        };
+        for (game, index) in found.into_iter().zip(indices) {
             match game {
                 Ok(mut game) => {
                     for name in [&mut game.white, &mut game.black] {
-                        *name = steps.player(library, run, name);
+                        let player = || steps.player(library, run, name);
+                        let player = names.entry(name.clone()).or_insert_with(player);
+                        name.clone_from(player);
                     }
                     games.push(shown(&game, index));
                 }
@@ -81,7 +111,8 @@ fn page(
         }
     }
     Ok(json!({
-        "source": source.name, "games": games, "from": from, "all": source.count(), "unreadable": unreadable,
+        "source": source.name, "games": games, "from": from, "next": next, "all": source.count(),
+        "unreadable": unreadable, "because": because,
     }))
 }
 
@@ -92,7 +123,7 @@ pub(super) fn stored(
     shard: &Shard,
     part: Range<usize>,
     with_searches: bool,
-) -> Result<Vec<Result<StoredGame, GameTextError>>, StoreError> {
+) -> Result<Vec<Result<StoredGame, GameTextError>>, GamesError> {
     let (first, count) = (part.start, part.len());
     let searched = match &shard.positions {
         Some(positions) if with_searches => rows::<PositionRow>(library, run, positions)?,
@@ -112,11 +143,13 @@ pub(super) fn stored(
     }
 }
 
-fn rows<R: TableRow>(library: &Library, run: &Found, file: &str) -> Result<Vec<R>, StoreError> {
+fn rows<R: TableRow>(library: &Library, run: &Found, file: &str) -> Result<Vec<R>, GamesError> {
     let missing = || StoreError::Missing { file: run.folder.path(file) };
     let path = library.file(run, file).ok_or_else(missing)?;
-    let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= MAX_BYTES);
-    if is_small { read_table(&path) } else { Ok(Vec::new()) }
+    if fs::metadata(&path).is_ok_and(|found| found.len() > MAX_BYTES) {
+        return Err(GamesError::TooLarge { file: path });
+    }
+    Ok(read_table(&path)?)
 }
 
 fn shown(game: &StoredGame, index: u64) -> Value {
@@ -175,9 +208,37 @@ fn search_result(position: &Position, row: &PositionRow) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::board::Game;
+    use std::fs::{self, File};
 
-    use super::plies;
+    use dc0_core::board::Game;
+    use serde_json::json;
+
+    use super::{GAMES, MAX_BYTES, page, plies};
+    use crate::serve::game_steps::{GameSource, GameSteps};
+    use crate::serve::library::Library;
+    use crate::serve::shard::Shard;
+
+    #[test]
+    fn games_of_a_table_that_is_too_large_count_as_unreadable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("x")).expect("a folder");
+        fs::write(folder.path().join("x/run.json"), "{}").expect("writes");
+        File::create(folder.path().join("x/games"))
+            .and_then(|file| file.set_len(MAX_BYTES + 1))
+            .expect("a file");
+        let library = Library::open(folder.path()).expect("a folder");
+        let run = library.find(&["x".to_owned()]).expect("a run");
+        let shard = Shard { games: "games".to_owned(), positions: None, headers: None, count: GAMES + 3 };
+        let source = GameSource { name: "games".to_owned(), shards: vec![shard] };
+        let page = |from| page((&library, &GameSteps::default()), &run, &source, from).expect("a page");
+        let first = page(0);
+        assert_eq!(
+            (&first["unreadable"], &first["next"], &first["games"]),
+            (&24.into(), &24.into(), &serde_json::json!([]))
+        );
+        assert!(first["because"].as_str().is_some_and(|why| why.contains("larger than 64 MiB")), "{first}");
+        assert_eq!((&page(24)["unreadable"], &page(24)["next"]), (&json!(3), &json!(27)));
+    }
 
     #[test]
     fn a_game_is_listed_position_by_position() {

@@ -1,8 +1,9 @@
 //! Follows a growing log. Whole lines are returned, each once; a log that has become shorter starts over.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use dc0_core::regular;
 
 /// Bytes that are returned at once.
 const MAX_BYTES: u64 = 32 * 1024;
@@ -19,7 +20,7 @@ pub(super) struct LogText {
 
 /// Reads on from the offset where the last read ended; without one, the last lines.
 pub(super) fn read(path: &Path, from: Option<u64>) -> io::Result<Option<LogText>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let length = file.metadata()?.len();
     let known = from.filter(|from| *from <= length && length - from <= MAX_BYTES);
     let start = known.unwrap_or(length.saturating_sub(MAX_BYTES));

@@ -81,7 +81,12 @@ impl Server {
     }
 
     pub(crate) fn cookie(&self) -> String {
-        format!("Cookie: dc0-{}={}", self.port, self.token)
+        format!("Cookie: {}={}", self.cookie_name(), self.token)
+    }
+
+    /// The name of the cookie, which no other server shares.
+    pub(crate) fn cookie_name(&self) -> String {
+        format!("dc0-{}-{}", self.port, &self.token[..8])
     }
 
     pub(crate) fn request(&self, method: &str, target: &str, more: &str, body: &str) -> Answer {

@@ -11,7 +11,4 @@ const link = (path) => make("a", { text: path, href: `/run/${encoded(path)}` });
 document.title = `${paths.join(", ")} · dc0`;
 patch(at("runs"), paths.flatMap((path, index) => [index ? ", " : "", link(path)]).filter(Boolean));
 
-// A run's charts change with its finished steps.
-listen("/api/events", {
-  list: (rows) => report.show(paths.map((path) => rows.find((row) => row.path === path)?.steps ?? "").join("-")),
-});
+listen(`/api/events?${query}`, { charts: (version) => report.show(version) });

@@ -10,16 +10,15 @@ export class GamePages {
     this.run = run;
     this.take = take;
     this.from = 0;
-    this.shown = { from: 0, all: 0, games: [] };
+    this.shown = { from: 0, next: 0, all: 0, games: [] };
     this.loads = 0;
     at("source-step").addEventListener("change", () => this.goTo(0));
     at("earlier").addEventListener("click", () => this.goTo(Math.max(0, this.shown.from - this.size)));
-    at("later").addEventListener("click", () => this.goTo(this.shown.from + this.shown.games.length));
+    at("later").addEventListener("click", () => this.goTo(this.shown.next));
     this.size = 24;
   }
 
-  query(more = {}) {
-    const step = at("source-step").value;
+  query(step, more) {
     return new URLSearchParams({ ...(step === LATEST ? {} : { step }), ...more });
   }
 
@@ -46,9 +45,12 @@ export class GamePages {
 
   async load(from, isChosen) {
     const own = ++this.loads;
+    const step = at("source-step").value;
+    // Another shard may be the latest by now.
+    const shown = from > 0 ? { source: this.shown.source } : {};
     let found;
     try {
-      found = await request(`/api/games/${encoded(this.run)}?${this.query({ from })}`);
+      found = await request(`/api/games/${encoded(this.run)}?${this.query(step, { from, ...shown })}`);
     } catch {
       found = { again: true };
     }
@@ -58,28 +60,29 @@ export class GamePages {
       setTimeout(() => { if (own === this.loads) this.load(from, isChosen); }, 2000);
       return;
     }
-    this.shown = found;
+    this.shown = { ...found, step };
     this.show();
-    if (found.games.length > 0) this.take({ ...found, isChosen });
+    if (found.games.length > 0) this.take({ ...this.shown, isChosen });
   }
 
   show() {
-    const { from, all, games } = this.shown;
-    const range = games.length ? `${from + 1} to ${from + games.length} of ${all}` : "none";
-    setText(at("range"), range);
+    const { from, next, all, unreadable, because } = this.shown;
+    const range = next > from ? `${from + 1} to ${next} of ${all}` : "none";
+    const missing = unreadable ? `; ${unreadable} of them cannot be read` : "";
+    setText(at("range"), range + missing + (because ? `: ${because}` : ""));
     at("earlier").disabled = from === 0;
-    at("later").disabled = from + games.length >= all;
-    at("pgn-all").href = this.pgn();
+    at("later").disabled = next >= all;
+    at("pgn-all").href = this.pgn(this.shown);
   }
 
-  // The game on the board; null for the one in progress, which is not stored.
-  choose(index) {
+  // The game on the board with the page that it is from; null for the one in progress, which is not stored.
+  choose(index, page) {
     at("pgn-one").hidden = index === null;
-    if (index !== null) at("pgn-one").href = this.pgn({ game: index });
+    if (index !== null) at("pgn-one").href = this.pgn(page, { game: index });
   }
 
-  pgn(more) {
-    const query = this.query(more);
-    return `/api/pgn/${encoded(this.run)}${query.size ? `?${query}` : ""}`;
+  // The source is named, so that the file is never of games that became the latest since the page was shown.
+  pgn({ step, source }, more = {}) {
+    return `/api/pgn/${encoded(this.run)}?${this.query(step, { ...(source ? { source } : {}), ...more })}`;
   }
 }

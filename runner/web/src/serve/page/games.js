@@ -9,6 +9,8 @@ const PAUSE_AT_END = 2500;
 export class Games {
   constructor(run) {
     this.run = run;
+    // The page that the games are from.
+    this.page = null;
     this.games = [];
     this.game = null;
     // Games stored meanwhile; they follow once the game on the board has ended.
@@ -103,10 +105,9 @@ export class Games {
 
   // Switches to the newer games.
   showNewer() {
-    const { games, source, unreadable } = this.newer;
+    this.page = this.newer;
     this.newer = null;
-    this.games = games;
-    this.source = source + (unreadable ? `; ${unreadable} more cannot be read` : "");
+    this.games = this.page.games;
     at("viewer").hidden = false;
     at("no-games").hidden = true;
     this.listGames();
@@ -116,10 +117,10 @@ export class Games {
   choose(index) {
     this.isLive = false;
     this.enableControls();
-    at("source").textContent = `from ${this.source}`;
+    at("source").textContent = `from ${this.page.source}`;
     this.game = this.games[index];
     this.index = index;
-    this.pages.choose(this.game.index);
+    this.pages.choose(this.game.index, this.page);
     at("game").value = String(index);
     at("players").textContent = this.game.white === this.game.black ? `net ${this.game.white}` : `White ${this.game.white}, Black ${this.game.black}`;
     this.ply = Math.min(this.game.opening, this.game.plies.length - 1);

@@ -56,7 +56,9 @@ function showFleet(fleet) {
 }
 
 function showJournal(lines) {
-  const row = (line) => make("tr", { "data-key": `${line.at} ${line.event} ${line.step ?? ""}`, children: [
+  // Lines may be of the same second and event.
+  const earlier = (line, index) => lines.slice(index + 1).filter((other) => other.at === line.at && other.event === line.event && other.step === line.step);
+  const row = (line, index) => make("tr", { "data-key": `${line.at} ${line.event} ${line.step ?? ""} ${earlier(line, index).length}`, children: [
     make("td", { text: when(line.at) }),
     make("td", { text: line.event + (line.because ? `: ${line.because}` : "") }),
     make("td", { text: [line.kind, line.step].filter(Boolean).join(" ") }),
