@@ -26,7 +26,7 @@ use dc0_process::resources::available_memory;
 /// What `doctor` checks.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
-    /// The library of ONNX Runtime, or a folder that holds it [default: that of python3 or of the system].
+    /// The library of ONNX Runtime, or a folder that holds it [default: the checkout's, that of python3 or of the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
     /// The folder that runs would be written to.

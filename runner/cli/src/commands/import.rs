@@ -49,6 +49,8 @@ enum ImportError {
     Elo { least: u32, most: u32 },
     #[error("standard input is named more than once")]
     TwoInputs,
+    #[error("cannot read standard input: {0}")]
+    Input(std::io::Error),
     #[error("standard input is a terminal; pipe games into the command, or give a file instead of -")]
     Terminal,
     #[error(transparent)]
@@ -62,7 +64,9 @@ fn listed(lines: &[String]) -> String {
 impl Fault for ImportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Source(SourceError::Read { .. } | SourceError::Damaged { .. }) => Exit::Storage,
+            Self::Source(SourceError::Read { .. } | SourceError::Damaged { .. }) | Self::Input(_) => {
+                Exit::Storage
+            }
             Self::RunFolder(error) => error.exit(),
             _ => Exit::BadInput,
         }
@@ -101,6 +105,8 @@ fn import<F: GameFormat>(
 ) -> Result<Exit, Failure> {
     let (parent, name) = folder_of(&args.out)?;
     let folder = Folder::of_run(&parent, &name).map_err(ImportError::from)?;
+    // Standard input may be large, so what is refused without it comes first.
+    recorded_script(&folder)?;
     let input = stdin::kept(files, &parent, &name)?;
     let paths = input.as_ref().map_or_else(|| files.to_owned(), |input| input.paths(files));
     let sources = import_sources::<F>(&paths).map_err(ImportError::from)?;
@@ -115,9 +121,9 @@ fn import<F: GameFormat>(
         for line in card::write(&folder, &name, &args.license)? {
             program.console.note(&line);
         }
-        if let Some(input) = input {
-            input.remove();
-        }
+    }
+    if let (Exit::Interrupted, Some(input)) = (exit, input) {
+        input.leave();
     }
     Ok(exit)
 }
@@ -155,17 +161,22 @@ fn essence(script: &str) -> Vec<String> {
     script.lines().map(line).collect()
 }
 
+/// The script of the dataset in a folder, finished or not; an error if it is another run.
+fn recorded_script(folder: &Folder) -> Result<Option<String>, ImportError> {
+    if !folder.is_run() {
+        return Ok(None);
+    }
+    let Some(record) = Record::read(folder)? else { return Ok(None) };
+    if record.script.file != SCRIPT {
+        return Err(ImportError::Run { folder: folder.root().to_owned(), script: record.script.file });
+    }
+    Ok(Some(record.script.text))
+}
+
 /// An error if the folder holds something else than this dataset, finished or not.
 fn check_folder(folder: &Folder, script: &str) -> Result<(), ImportError> {
-    if !folder.is_run() {
-        return Ok(());
-    }
-    let Some(record) = Record::read(folder)? else { return Ok(()) };
-    let root = || folder.root().to_owned();
-    if record.script.file != SCRIPT {
-        return Err(ImportError::Run { folder: root(), script: record.script.file });
-    }
-    let (before, now) = (essence(&record.script.text), essence(script));
+    let Some(recorded) = recorded_script(folder)? else { return Ok(()) };
+    let (before, now) = (essence(&recorded), essence(script));
     let missing_in = |lines: &[String], from: &[String]| -> Vec<String> {
         from.iter().filter(|line| !lines.contains(line)).cloned().collect()
     };
@@ -177,7 +188,7 @@ fn check_folder(folder: &Folder, script: &str) -> Result<(), ImportError> {
     let files = |lines: Vec<String>| {
         if in_other_order { vec!["its files in another order".to_owned()] } else { lines }
     };
-    Err(ImportError::Other { folder: root(), before: files(only_before), now: only_now })
+    Err(ImportError::Other { folder: folder.root().to_owned(), before: files(only_before), now: only_now })
 }
 
 fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs {

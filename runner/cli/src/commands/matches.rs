@@ -122,7 +122,7 @@ impl MatchArgs {
             "run.arena(first, second, #{".to_owned(),
             format!("    games: {},", self.games),
         ];
-        let search = self.players.search([self.first.as_str(), self.second.as_str()])?;
+        let search = self.players.search(runs, [self.first.as_str(), self.second.as_str()])?;
         lines.extend(search.map(|search| format!("    {search},")));
         if let Some(sprt) = &self.sprt {
             lines.push(format!("    sprt: {},", sprt_map(sprt)?));

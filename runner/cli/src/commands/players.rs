@@ -56,16 +56,20 @@ impl PlayerOptions {
     /// The search of matches between players, as a member of a script's map; none if each of them has a search of its own.
     pub(super) fn search<'a>(
         &self,
-        players: impl IntoIterator<Item = &'a str>,
+        runs: &Path,
+        players: impl IntoIterator<Item = &'a str> + Clone,
     ) -> Result<Option<String>, Failure> {
-        match (players.into_iter().all(has_own_search), self.simulations) {
-            (true, None) => Ok(None),
-            (true, Some(_)) => {
-                let message = "--simulations: every player has a search of its own; leave it out, or put it into a player's expression";
-                Err(Failure::new(Exit::BadInput, message))
-            }
-            (false, given) => Ok(Some(format!("search: #{{ simulations: {} }}", given.unwrap_or(100)))),
+        if self.simulations.is_some()
+            && !players.clone().into_iter().any(|player| may_need_search(runs, player))
+        {
+            let message = "--simulations: every player has a search of its own, or needs none; leave it out, or put it into a player's \
+                           expression";
+            return Err(Failure::new(Exit::BadInput, message));
         }
+        if players.into_iter().all(has_own_search) {
+            return Ok(None);
+        }
+        Ok(Some(format!("search: #{{ simulations: {} }}", self.simulations.unwrap_or(100))))
     }
 
     /// An error if options of engines are given, and none of the players is an engine that they apply to.
@@ -132,17 +136,18 @@ impl Named {
     }
 }
 
+/// Whether a word that is taken for an engine names none that is installed.
+fn is_unknown(engine: &str) -> bool {
+    !engine.contains('/') && installed(engine).is_none()
+}
+
 /// An error if a word names neither a net nor a player nor an engine that is installed: it may be a slip in any of them.
 pub(super) fn check_named<'a>(
     runs: &Path,
     players: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), Failure> {
-    let is_unknown = |player: &&str| {
-        matches!(Named::of(runs, player), Named::Engine)
-            && !player.contains('/')
-            && installed(player).is_none()
-    };
-    let Some(player) = players.into_iter().find(is_unknown) else { return Ok(()) };
+    let is_wrong = |player: &&str| matches!(Named::of(runs, player), Named::Engine) && is_unknown(player);
+    let Some(player) = players.into_iter().find(is_wrong) else { return Ok(()) };
     let names = || BASELINES.iter().map(|baseline| baseline.name()).chain(["shipped"]);
     let hint = intended(player, names()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
     let message = format!(
@@ -156,10 +161,33 @@ pub(super) fn check_named<'a>(
 
 /// Whether a player is an expression that gives a net a search of its own.
 fn has_own_search(player: &str) -> bool {
-    let player = player.trim();
-    let alphabeta =
-        player.strip_prefix("alphabeta(").is_some_and(|first| !first.trim_start().starts_with('#'));
-    alphabeta || player.starts_with("player(") && (player.contains("search") || player.contains("alphabeta"))
+    let player = code(player);
+    let alphabeta = player.strip_prefix("alphabeta(").is_some_and(|first| !first.starts_with('#'));
+    let is_member = |name: &str| player.contains(name);
+    alphabeta || player.starts_with("player(") && (is_member("search:") || is_member("alphabeta:"))
+}
+
+/// Whether a player may be a net that plays with the search of a match.
+fn may_need_search(runs: &Path, player: &str) -> bool {
+    match Named::of(runs, player) {
+        Named::Network => true,
+        Named::Expression => {
+            let is_other =
+                ["alphabeta(", "uci(", "xboard("].iter().any(|call| code(player).starts_with(call));
+            !is_other && !has_own_search(player)
+        }
+        Named::Baseline => false,
+        Named::Engine => is_unknown(player),
+    }
+}
+
+/// An expression without spaces, and without what its strings hold, but for names of members.
+fn code(expression: &str) -> String {
+    let expression = expression.replace("\\\"", "");
+    let parts: Vec<&str> = expression.split('"').collect();
+    let is_name = |index: usize| parts.get(index + 1).is_some_and(|next| next.trim_start().starts_with(':'));
+    let kept = parts.iter().enumerate().filter(|(index, _)| index % 2 == 0 || is_name(*index));
+    kept.flat_map(|(_, part)| part.split_whitespace()).collect()
 }
 
 /// A net that plays by time, in the UCI engine of this program, as an expression of a script; `runs` is the folder that holds runs.
@@ -193,7 +221,16 @@ fn with_options(limit: &str, options: &[String]) -> Result<String, Failure> {
 
 /// A text as a literal of a script.
 pub(super) fn text(text: &str) -> String {
-    format!("{text:?}")
+    let letter = |letter: char| match letter {
+        '\\' => "\\\\".to_owned(),
+        '"' => "\\\"".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        control if control.is_control() => format!("\\x{:02x}", u32::from(control)),
+        other => other.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(letter).collect::<String>())
 }
 
 fn refused(what: &str, found: &str) -> Failure {
@@ -238,4 +275,54 @@ pub(super) fn run_name(words: &[&str]) -> String {
     let joined: String = words.join("-").chars().map(plain).collect();
     let parts: Vec<&str> = joined.split('-').filter(|part| !part.is_empty()).collect();
     parts.join("-").chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{PlayerOptions, has_own_search, text};
+
+    #[test]
+    fn a_text_is_a_literal_of_a_script() {
+        assert_eq!(text("a\\b \"c\"\n\r\t"), r#""a\\b \"c\"\n\r\t""#);
+        assert_eq!(text("\u{1b}\u{7f}\u{85}"), r#""\x1b\x7f\x85""#);
+        // Names of files with combining letters, as macOS writes them, and with emoji stay as they are.
+        assert_eq!(text("Cafe\u{301} \u{1f600}\u{200d}"), "\"Cafe\u{301} \u{1f600}\u{200d}\"");
+    }
+
+    #[test]
+    fn what_strings_hold_is_no_search_of_a_player() {
+        assert!(has_own_search("player(run.load_network(\"x\"), #{ search: #{ simulations: 4 } })"));
+        assert!(has_own_search("player(net, #{ \"search\" : #{} })"));
+        assert!(has_own_search("player(net, #{ alphabeta: #{ nodes: 4 } })"));
+        assert!(has_own_search("alphabeta( net, #{})"));
+        assert!(!has_own_search("alphabeta( #{})"));
+        assert!(!has_own_search("player(run.load_network(\"research:1\"), #{ \"temperature\": 1.0 })"));
+    }
+
+    #[test]
+    fn simulations_need_a_player_that_searches_with_them() {
+        let search = |players: &[&str]| {
+            let options = PlayerOptions {
+                simulations: Some(50),
+                nodes: None,
+                depth: None,
+                move_time: None,
+                clock: None,
+                options: Vec::new(),
+                time_margin: None,
+            };
+            options.search(Path::new("nowhere"), players.iter().copied()).ok().flatten()
+        };
+        let own = "player(run.load_network(\"x\"), #{ search: #{ simulations: 4 } })";
+        for unused in
+            [["random", "greedy"], [own, "random"], [own, own], ["uci(\"sf\", #{})", "alphabeta(#{})"]]
+        {
+            assert_eq!(search(&unused), None, "{unused:?}");
+        }
+        for used in [["x.safetensors", "random"], ["run.load_network(\"x\")", own]] {
+            assert_eq!(search(&used).as_deref(), Some("search: #{ simulations: 50 }"), "{used:?}");
+        }
+    }
 }

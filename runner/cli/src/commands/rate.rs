@@ -43,7 +43,7 @@ impl Command for RateArgs {
 
 impl RateArgs {
     /// All players, the anchors last.
-    fn named(&self) -> impl Iterator<Item = &str> {
+    fn named(&self) -> impl Iterator<Item = &str> + Clone {
         let anchors = self.anchors.iter().filter_map(|anchor| Some(anchor.rsplit_once('=')?.0));
         self.players.iter().map(String::as_str).chain(anchors)
     }
@@ -54,7 +54,8 @@ impl RateArgs {
         let name = self.written.name.clone().unwrap_or_else(|| format!("rate-{}", run_name(&words)));
         self.options.check_used(self.written.runs(), self.named())?;
         let openings = self.written.openings().map(|file| format!("openings: {file}"));
-        let arena: Vec<String> = self.options.search(self.named())?.into_iter().chain(openings).collect();
+        let search = self.options.search(self.written.runs(), self.named())?;
+        let arena: Vec<String> = search.into_iter().chain(openings).collect();
         let mut lines = vec![format!("let run = open_run({});", text(&name)), "let players = [".to_owned()];
         for player in &self.players {
             lines.push(format!("    {},", self.options.expression(self.written.runs(), player)?));

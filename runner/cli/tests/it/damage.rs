@@ -105,6 +105,24 @@ fn a_report_says_on_its_page_what_is_missing_or_damaged() {
 }
 
 #[test]
+fn curves_are_those_of_the_manifests_and_damaged_ones_are_not_exported() {
+    let experiment = whole();
+    let export = ["export", "tensorboard", "small", "--out", "curves"];
+    let whole = ends(&experiment, &export, 0, &[]).stdout;
+    assert!(whole.contains(" points"), "{whole}");
+    // Curves need no nets.
+    fs::remove_file(experiment.run_folder().join("networks/0001.safetensors")).expect("removes");
+    assert_eq!(ends(&experiment, &export, 0, &[]).stdout, whole);
+    let validation = experiment.first_in("validation/0001");
+    flip(&validation);
+    ends(&experiment, &export, 3, &["validation/0001.parquet", "has changed"]);
+    fs::remove_file(&validation).expect("removes");
+    ends(&experiment, &export, 3, &["validation/0001.parquet"]);
+    fs::remove_file(experiment.first_in("steps/0002-train")).expect("removes");
+    ends(&experiment, &export, 3, &["steps"]);
+}
+
+#[test]
 fn a_report_says_which_games_and_positions_are_missing() {
     let experiment = whole();
     for table in ["games", "positions"] {

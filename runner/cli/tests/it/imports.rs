@@ -256,7 +256,8 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut input = child.stdin.take().expect("is piped");
-        input.write_all(games(30).as_bytes()).expect("writes");
+        // What is refused at once is not read.
+        let _ = input.write_all(games(30).as_bytes());
         drop(input);
         child.wait_with_output().expect("ends").into()
     };
@@ -266,6 +267,28 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     let headers: Vec<HeaderRow> =
         read_table(&files(&experiment.folder.path().join("datasets/piped"), "headers")[0]).expect("reads");
     assert_eq!((headers.len(), headers[0].source.as_str()), (30, "stdin"));
+    // No copy is left behind by what imports nothing.
+    for (args, code) in [
+        (&["--out", "datasets/new", "--check"][..], 0),
+        (&["--out", "datasets/new", "--script"], 0),
+        (&["--out", "datasets/new", "--min-elo", "3000"], 2),
+        (&["--out", "datasets/piped", "--min-elo", "1100"], 2),
+    ] {
+        let ended = pipe(&[&["import", "pgn", "-"], args].concat());
+        assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
+    }
+    let left = fs::read_dir(experiment.folder.path().join("datasets")).expect("lists");
+    let left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".import")), "{left:?}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+    command.current_dir(experiment.folder.path()).args(["import", "pgn", "-", "--out", "datasets/new"]);
+    let unreadable =
+        command.stdin(fs::File::open(experiment.folder.path()).expect("a folder")).output().expect("ends");
+    let message = String::from_utf8_lossy(&unreadable.stderr);
+    assert!(
+        unreadable.status.code() == Some(3) && message.contains("cannot read standard input: "),
+        "{message}"
+    );
 
     let plan = ends(&experiment, &["import", "pgn", "games.pgn", "--out", "datasets/d", "--check"], 0);
     assert!(plan.stdout.contains("import of games.pgn"), "{}", plan.stdout);

@@ -69,6 +69,8 @@ fn training_data_of_lc0_is_a_dataset_like_any_other() {
     ends(&experiment, &["report", "datasets/d", "--out", "report.html"], 0);
     ends(&experiment, &["replay", "datasets/d", "0:7"], 0);
     ends(&experiment, &["export", "pgn", "datasets/d", "--games", "imported", "--out", "again.pgn"], 0);
+    let exported = fs::read_to_string(experiment.folder.path().join("again.pgn")).expect("a file");
+    assert!(exported.contains("{q="), "the values of the searches are comments");
     ends(&experiment, &["import", "pgn", "again.pgn", "--out", "datasets/e"], 0);
 }
 

@@ -87,6 +87,7 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         (&["match", "random", "greedy", "--sprt", "5"], "--sprt: expected two differences in Elo"),
         (&["rate", "random", "greedy", "--anchor", "greedy"], "--anchor: expected PLAYER=ELO"),
         (&["match", OWN, OWN, "--simulations", "9"], "--simulations: every player has a search of its own"),
+        (&["match", "random", "greedy", "--simulations", "9"], "or needs none; leave it out"),
     ];
     for (command, expected) in refused {
         let ended = ended(&experiment, command);

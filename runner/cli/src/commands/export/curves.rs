@@ -4,13 +4,13 @@ use dc0_process::format::counted;
 use std::path::{Path, PathBuf};
 
 use dc0_core::durable;
-use dc0_core::store::{TrainingRow, ValidationRow, read_table};
+use dc0_core::store::{FileEntry, TrainingRow, ValidationRow, read_entry};
 
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
 use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
-use dc0_runs::view::trial_names;
-use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
+use dc0_runs::view::{RunView, trial_names};
+use dc0_runs::{Folder, FolderKind, RunError, Slot};
 
 /// Writes the curves of a run, or of every run of a sweep, and returns lines that report what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
@@ -24,7 +24,7 @@ pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportE
         }
     };
     let line = |(run, out): (PathBuf, PathBuf)| {
-        let scalars = curves(&existing(&run)?)?;
+        let scalars = curves(existing(&run)?)?;
         let file = out.join(file_name(0.0));
         durable::write(&file, &event_file(&scalars)).map_err(RunError::io("write", &file))?;
         Ok(format!("wrote    {}: {}", file.display(), counted(scalars.len(), "point")))
@@ -39,27 +39,27 @@ fn existing(run: &Path) -> Result<Folder, ExportError> {
         .map_err(|_| ExportError::Nothing { path: run.to_owned(), what: "run and no sweep" })
 }
 
-/// The curves of all trainings of a run, one after the other. A point's step includes the updates of the trainings before it.
+/// The curves of all trainings of a run, in the order of its script. A point's step includes the updates of the trainings before it.
 /// Its wall time is its step, because a run's tables hold no times.
-fn curves(run: &Folder) -> Result<Vec<Scalar>, ExportError> {
+fn curves(run: Folder) -> Result<Vec<Scalar>, ExportError> {
+    let root = run.root().to_owned();
     let mut scalars = Vec::new();
     let mut before = 0;
-    for number in 0.. {
-        let slot = Slot { series: Series::Networks, number };
-        let path = |folder: &str, ending: &str| run.path(&slot.path(folder, ending));
-        if !path("networks", ".safetensors").is_file() {
-            break;
-        }
-        if !path("training", ".parquet").is_file() {
-            continue;
-        }
-        let training: Vec<TrainingRow> = read_table(&path("training", ".parquet"))?;
-        let validation: Vec<ValidationRow> = read_table(&path("validation", ".parquet"))?;
+    for step in RunView::new(run).steps()? {
+        let table = |folder: &str| step.manifest.files.iter().find(|file| is_in(file, folder));
+        let Some(training) = table("training") else { continue };
+        let training: Vec<TrainingRow> = read_entry(&root, training)?;
+        let validation: Option<Vec<ValidationRow>> =
+            table("validation").map(|table| read_entry(&root, table)).transpose()?;
         scalars.extend(training.iter().flat_map(|row| of_training(row, before)));
-        scalars.extend(validation.iter().flat_map(|row| of_validation(row, before)));
+        scalars.extend(validation.iter().flatten().flat_map(|row| of_validation(row, before)));
         before += training.last().map_or(0, |row| i64::from(row.update));
     }
     Ok(scalars)
+}
+
+fn is_in(file: &FileEntry, folder: &str) -> bool {
+    Slot::parse(&file.path).is_some_and(|(_, found, _)| found == folder)
 }
 
 fn scalars<const N: usize>(step: i64, values: [(&str, f64); N]) -> [Scalar; N] {

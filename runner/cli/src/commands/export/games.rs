@@ -97,19 +97,21 @@ impl Export {
 
     fn games(&self, files: GameFiles<'_>) -> Result<Vec<StoredGame>, Stop> {
         let root = self.run.root();
+        let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
+        let positions = files.positions.map(|positions| read_entry::<PositionRow>(root, positions));
+        for position in positions.transpose()?.into_iter().flatten() {
+            by_game.entry(position.game).or_default().push(position);
+        }
         let stored: Result<Vec<StoredGame>, (u32, GameTextError)> = if let Some(headers) = files.headers {
             let rows: Vec<GameRow> = read_entry(root, files.games)?;
             let headers: Vec<HeaderRow> = read_entry(root, headers)?;
             let stored = |(row, header): (&GameRow, HeaderRow)| {
-                StoredGame::of_import(row, header, &[]).map_err(|cause| (row.game, cause))
+                let positions = by_game.remove(&row.game).unwrap_or_default();
+                StoredGame::of_import(row, header, &positions).map_err(|cause| (row.game, cause))
             };
             rows.iter().zip(headers).map(stored).collect()
-        } else if let Some(positions) = files.positions {
+        } else if files.positions.is_some() {
             let rows: Vec<GameRow> = read_entry(root, files.games)?;
-            let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
-            for position in read_entry::<PositionRow>(root, positions)? {
-                by_game.entry(position.game).or_default().push(position);
-            }
             let stored = |row: &GameRow| {
                 let positions = by_game.remove(&row.game).unwrap_or_default();
                 StoredGame::of_self_play(row, &positions).map_err(|cause| (row.game, cause))

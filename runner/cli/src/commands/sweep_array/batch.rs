@@ -16,8 +16,8 @@ const MIB: f64 = 1024.0;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Tasks")]
 pub(super) struct TaskArgs {
-    /// CPU cores of a task. They are also the lanes, and the training threads of a new sweep, unless `--lanes` and `--threads` say
-    /// otherwise.
+    /// CPU cores of a task. They are also the lanes, except with `--gpus`, and the training threads of a new sweep, unless `--lanes`
+    /// and `--threads` say otherwise.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     cpus: u32,
     /// GPUs of a task [default: none].

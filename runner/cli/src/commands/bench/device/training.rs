@@ -75,7 +75,7 @@ impl<'a> Training<'a> {
         let expected = self.train(&exact, Device::Cpu, &Silent)?;
         let found = self.train(&params, self.device, &Silent)?;
         let losses = found.curve.iter().zip(&expected.curve).map(|(a, b)| (a.loss / b.loss - 1.0).abs());
-        let loss = losses.fold(0.0, f64::max);
+        let loss = largest(losses);
         let change = self.difference(&found.weights, &expected.weights);
         let (most_loss, most_change) = tolerance(self.precision);
         let (net, precision) = (&self.net.name, self.precision.name());
@@ -183,6 +183,11 @@ fn samples(net: &Net) -> Result<Samples, BenchError> {
     Ok(samples.finish())
 }
 
+/// The largest value from 0 on; not a number if any of them is none.
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |most, value| if value > most || value.is_nan() { value } else { most })
+}
+
 /// Updates that a device needs before its speed is that of all later ones.
 const WARM_UP: u64 = 10;
 
@@ -220,5 +225,16 @@ impl Observer for Pace {
     fn is_cancelled(&self) -> bool {
         let counted = self.state.lock().expect("no update panics");
         counted.updates > 0 && counted.elapsed >= self.least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn a_loss_that_is_not_a_number_is_no_agreement() {
+        assert_eq!(largest([0.1, 0.3, 0.2].into_iter()), 0.3);
+        assert!(largest([0.1, f64::NAN, 0.2].into_iter()).is_nan());
     }
 }
