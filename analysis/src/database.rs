@@ -195,8 +195,13 @@ impl Database {
                 }
             }
             found.extend(files.into_iter().map(|(number, files)| {
-                let run = RunSource { files: Files::Only(files), steps: Vec::new(), ..run.clone() };
-                Iteration { number, database: self.of_one(&run), run: run.name }
+                // Of the run's digests, only those of these files: there may be many iterations.
+                let digest = |file: &String| Some((file.clone(), run.digests.get(file)?.clone()));
+                let digests = files.iter().filter_map(digest).collect();
+                let (trial, files) = (run.trial, Files::Only(files));
+                let own =
+                    RunSource { trial, files, digests, ..RunSource::from_folder(&run.name, &run.folder) };
+                Iteration { number, database: self.of_one(&own), run: own.name }
             }));
         }
         Ok(found)
@@ -229,5 +234,37 @@ impl Database {
         } else {
             Err(AnalysisError::Table { name: name.to_owned(), known })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::store::FileEntry;
+
+    use super::{Database, Files, RunSource, Work};
+
+    #[test]
+    fn an_iteration_has_the_digests_of_its_own_files_only() {
+        let paths = [
+            "games/iteration=0000/part-0a-00000.parquet",
+            "games/iteration=0001/part-0b-00000.parquet",
+            "positions/iteration=0001/part-0b-00000.parquet",
+        ];
+        let entry = |path: &str| {
+            let entry = FileEntry { path: path.to_owned(), rows: 0, bytes: 0, blake3: String::new() };
+            (path.to_owned(), entry)
+        };
+        let run = RunSource {
+            files: Files::Listed,
+            digests: paths.map(entry).into(),
+            ..RunSource::from_folder("x", "x")
+        };
+        let database = Database::new(vec![run], Vec::new(), Work::Exact);
+        let iterations = database.iterations().expect("files");
+        let digests: Vec<Vec<&str>> = iterations
+            .iter()
+            .map(|one| one.database.catalog.runs[0].digests.keys().map(String::as_str).collect())
+            .collect();
+        assert_eq!(digests, [paths[..1].to_vec(), paths[1..].to_vec()]);
     }
 }

@@ -10,7 +10,7 @@ use crate::rows::Rows;
 /// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with a header; empty cells are empty, lists are written as JSON.
+    /// Comma-separated values with a header; empty cells are empty, NaN and infinity are `NaN`, `inf` and `-inf`, lists are written as JSON.
     Csv,
     /// One JSON object per line.
     Json,
@@ -64,6 +64,7 @@ fn csv_cell(value: &Value) -> String {
     match value {
         Value::None => String::new(),
         Value::Text(text) => text.clone(),
+        Value::Float(number) if !number.is_finite() => number.to_string(),
         other => json(other),
     }
 }
@@ -76,6 +77,26 @@ fn text(name: &str) -> String {
 fn json(value: &Value) -> String {
     match value {
         Value::Float(number) if !number.is_finite() => text(&number.to_string()),
+        Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
         other => other.canonical(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::params::Value;
+
+    use super::{csv_cell, json};
+
+    #[test]
+    fn what_is_no_number_is_written_alone_and_in_lists() {
+        let list = Value::List(vec![
+            Value::Float(f64::NAN),
+            Value::List(vec![Value::Float(f64::NEG_INFINITY), Value::Int(1)]),
+        ]);
+        assert_eq!([csv_cell(&list), json(&list)], [r#"["NaN",["-inf",1]]"#; 2]);
+        let cells = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.5].map(Value::Float);
+        assert_eq!(cells.each_ref().map(csv_cell), ["NaN", "inf", "-inf", "0.5"]);
+        assert_eq!(cells.each_ref().map(json), [r#""NaN""#, r#""inf""#, r#""-inf""#, "0.5"]);
     }
 }

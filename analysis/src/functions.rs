@@ -23,7 +23,8 @@ const INFOS: [FunctionInfo; 10] = [
     FunctionInfo {
         form: "phase(fen)",
         gives: "f64",
-        meaning: "game phase, from 1 (all pieces) to 0 (kings and pawns only): a queen counts 4, a rook 2, a knight or bishop 1, of 24",
+        meaning: "game phase, from 1 (all pieces; above 1 with more after promotions) to 0 (kings and pawns only): a queen counts 4, a rook 2, a \
+            knight or bishop 1, of 24",
     },
     FunctionInfo {
         form: "piece_count(fen)",

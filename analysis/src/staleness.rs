@@ -68,7 +68,7 @@ pub(crate) fn rows(run: &RunSource) -> Vec<Vec<Value>> {
 }
 
 /// The step that stored a shard of games, from the shard's name among the inputs of a training: `games part-0a1b2c3d-00000`.
-fn step_of(input: &str) -> Option<&str> {
+pub(crate) fn step_of(input: &str) -> Option<&str> {
     input.strip_prefix("games part-")?.get(..8)
 }
 

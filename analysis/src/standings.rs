@@ -66,6 +66,8 @@ pub(crate) struct Rated {
 pub(crate) struct AllRated {
     /// First the nets by number, then the others by name.
     pub(crate) players: Vec<Rated>,
+    /// The player that ratings are relative to; `None` if no net played.
+    pub(crate) anchor: Option<String>,
     /// White's advantage in Elo; `None` if nobody is rated.
     pub(crate) white_advantage: Option<Estimate>,
     /// How often equal players draw; `None` if nobody is rated.
@@ -99,11 +101,12 @@ pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[PairResult<String>]) 
         black: pair.black,
     };
     let results: Vec<PairResult> = pairs.iter().map(numbered).collect();
-    let anchor = players.first().filter(|first| first.net.is_some()).map(|_| (0, 0.0));
-    let fitted = fit(players.len(), &results, &anchor.into_iter().collect());
+    let anchor = players.first().filter(|first| first.net.is_some()).map(|first| first.player.clone());
+    let fixed = anchor.iter().map(|_| (0, 0.0)).collect();
+    let fitted = fit(players.len(), &results, &fixed);
     players.iter_mut().zip(fitted.players).for_each(|(player, rating)| player.rating = rating);
     let (white_advantage, draw_rate) = (fitted.white_advantage, fitted.draw_rate);
-    AllRated { players, white_advantage, draw_rate }
+    AllRated { players, anchor, white_advantage, draw_rate }
 }
 
 /// The names and types of the table's own columns.
@@ -161,7 +164,7 @@ pub(crate) fn pairs(answer: &Answer) -> Result<Vec<MatchPair>, AnalysisError> {
 /// The rows of the players of a run's matches, from the answer to [`PAIRS`].
 pub(crate) fn rows(run: &RunSource, answer: &Answer) -> Result<Vec<Vec<Value>>, AnalysisError> {
     let results: Vec<PairResult<String>> = pairs(answer)?.into_iter().map(|pair| pair.result).collect();
-    let AllRated { players, white_advantage, draw_rate } = rated(&nets(run), &results);
+    let AllRated { players, white_advantage, draw_rate, .. } = rated(&nets(run), &results);
     let rows = players.into_iter().map(|rated| Row { rated, white_advantage, draw_rate });
     Ok(rows.map(|row| cells(&COLUMNS, &row).collect()).collect())
 }
@@ -170,7 +173,12 @@ pub(crate) fn rows(run: &RunSource, answer: &Answer) -> Result<Vec<Vec<Value>>, 
 fn nets(run: &RunSource) -> BTreeMap<String, u32> {
     let makes_net = |kind: &str| ["network", "load_network", "grow", "train"].contains(&kind);
     let steps = run.steps.iter().filter(|step| makes_net(&step.kind));
-    steps.filter_map(|step| Some((step.network.as_ref()?.get(..16)?.to_owned(), step.number?))).collect()
+    let mut numbers = BTreeMap::new();
+    for (net, number) in steps.filter_map(|step| Some((step.network.as_ref()?.get(..16)?, step.number?))) {
+        // Equal nets of several steps are one, which counts as the first of them.
+        numbers.entry(net.to_owned()).or_insert(number);
+    }
+    numbers
 }
 
 #[cfg(test)]
@@ -179,7 +187,10 @@ mod tests {
 
     use dc0_core::arena::rating::{PairResult, Tally};
 
-    use super::rated;
+    use dc0_core::params::Value;
+
+    use super::{nets, rated};
+    use crate::source::{RunSource, StepRow};
 
     /// A pair of games; the one with White gives the points beyond one.
     fn pair(first: &str, second: &str, points: f64) -> PairResult<String> {
@@ -194,14 +205,34 @@ mod tests {
         const A: &str = "aaaaaaaaaaaaaaaa";
         const B: &str = "bbbbbbbbbbbbbbbb";
         let nets: BTreeMap<String, u32> = [(B.to_owned(), 0), (A.to_owned(), 3)].into();
-        let players = rated(&nets, &[pair(A, B, 1.5), pair(A, "random", 2.0), pair("x", "y", 1.0)]);
-        let players = players.players;
+        let all = rated(&nets, &[pair(A, B, 1.5), pair(A, "random", 2.0), pair("x", "y", 1.0)]);
+        assert_eq!(all.anchor.as_deref(), Some(B));
+        let players = all.players;
         let names: Vec<&str> = players.iter().map(|player| player.player.as_str()).collect();
         assert_eq!(names, [B, A, "random", "x", "y"]);
         assert_eq!(players.iter().map(|player| player.tally.games()).collect::<Vec<_>>(), [2, 4, 2, 2, 2]);
         let elo: Vec<_> = players.iter().map(|player| player.rating.map(|rating| rating.elo)).collect();
         assert!(elo[0] == Some(0.0) && elo[1] > Some(0.0) && elo[2] < elo[1], "{elo:?}");
         assert_eq!(elo[3..], [None, None]);
+    }
+
+    #[test]
+    fn equal_nets_have_the_number_of_the_first() {
+        let step = |number: u32, kind: &str| StepRow {
+            step: number,
+            kind: kind.to_owned(),
+            number: Some(number),
+            identity: format!("{number:08}"),
+            network: Some("a".repeat(64)),
+            seconds: None,
+            bytes: 0,
+            summary: Value::group(),
+            params: Value::group(),
+            inputs: Vec::new(),
+        };
+        let steps = vec![step(0, "network"), step(1, "load_network")];
+        let run = RunSource { steps, ..RunSource::from_folder("x", "x") };
+        assert_eq!(nets(&run), [("a".repeat(16), 0)].into());
     }
 
     #[test]

@@ -120,6 +120,10 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
             let message = "a number is too large; the largest is about 1.8e308".to_owned();
             return AnalysisError::Syntax { message };
         }
+        if cause.to_string().starts_with("recursion limit exceeded") {
+            let message = "it is nested too deeply: about 60 operators can follow each other; use `list_sum`, `concat` or IN";
+            return AnalysisError::Syntax { message: message.to_owned() };
+        }
         AnalysisError::Failed { message: format!("the statement cannot be read: {cause}") }
     })?;
     if tree["error"] != Value::Bool(true) {

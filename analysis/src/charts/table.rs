@@ -18,7 +18,7 @@ pub fn short(value: f64) -> String {
         size if size >= 999_500_000.0 => format!("{}G", digits(value / 1e9)),
         size if size >= 999_500.0 => format!("{}M", digits(value / 1e6)),
         size if size >= 9_999.5 => format!("{}k", digits(value / 1e3)),
-        size if size > 0.0 && size < 0.001 => format!("{value:.1e}"),
+        size if size > 0.0 && size < 0.001 => format!("{value:.1e}").replace('-', "−"),
         _ => digits(value),
     }
 }
@@ -157,7 +157,11 @@ mod tests {
             (999_600.0, "1M"),
             (2_500_000.0, "2.5M"),
             (0.0123, "0.0123"),
-            (0.0001, "1.0e-4"),
+            (0.0001, "1.0e−4"),
+            (-0.00025, "−2.5e−4"),
+            // Halfway between two, as the script of the charts rounds, too.
+            (12.25, "12.2"),
+            (12.75, "12.8"),
             (3.1449, "3.14"),
             (0.125, "0.125"),
             (-0.9996, "−1"),

@@ -158,7 +158,9 @@ impl Connection {
                 series.append(&vector.series(PlSmallStr::from(name), kind, rows)?)?;
             }
         }
-        Ok(DataFrame::new(height, filled.into_iter().map(Column::from).collect())?)
+        // Each cell is found at once in one chunk, not by a search through all of them.
+        let columns = filled.iter().map(|series| Column::from(series.rechunk())).collect();
+        Ok(DataFrame::new(height, columns)?)
     }
 
     /// The single text that a statement returns.
@@ -393,6 +395,14 @@ mod tests {
         let error = connection.rows("SELECT list(range) AS l FROM range(30000000)").expect_err("too much");
         assert_eq!(error.kind, ErrorKind::Memory, "{error:?}");
         assert_eq!(connection.text("SELECT 'still there'").expect("an answer"), "still there");
+    }
+
+    #[test]
+    fn a_long_column_is_a_single_chunk() {
+        let rows = open().rows("SELECT range AS n, [range] AS l FROM range(10000)").expect("rows");
+        let chunks = rows.columns().iter().map(|column| column.as_materialized_series().n_chunks());
+        assert_eq!(chunks.collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(rows.height(), 10_000);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) struct Diversity {
     pub(super) openings: f64,
 }
 
-/// The plies that count as the opening. No pawn can promote in 8 plies, so their UCI text has at most 39 characters. Chosen.
+/// The plies that count as the opening. Chosen.
 pub(super) const OPENING_PLIES: usize = 8;
 
 /// A FEN up to the side to move, without castling rights, en passant and clocks.
@@ -21,8 +21,7 @@ const PLACEMENT: &str = "substr(fen, 1, strpos(fen, ' ') + 1)";
 
 /// The diversity of each iteration.
 pub(super) fn diversities(iterations: &[Iteration]) -> Result<Vec<Diversity>, AnalysisError> {
-    let characters = 5 * OPENING_PLIES - 1;
-    let opening = format!("substr(uci(moves), 1, {characters})");
+    let opening = format!("moves[1:{OPENING_PLIES}]");
     let diversity = |iteration: &Iteration| {
         Ok(Diversity {
             run: iteration.run.clone(),

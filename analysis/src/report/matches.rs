@@ -14,7 +14,9 @@ use crate::standings::{MatchPair, Rated, rated};
 pub(super) struct Player {
     /// As in the table of matches: the first 16 hex digits of a net's digest, or a name.
     pub(super) id: String,
-    /// The net's number in the run.
+    /// Its displayed name: a net of the run is named by its number.
+    pub(super) name: String,
+    /// The net's number in the run; `None` for a net with a search of its own, which is none of the generations.
     pub(super) net: Option<u32>,
     /// The generation that it was promoted to, if any.
     pub(super) generation: Option<u32>,
@@ -30,62 +32,52 @@ pub(super) struct Player {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standing {
     pub(super) run: String,
-    /// The first one, if it is a net, is the anchor of the ratings: the first of the run's nets that played a match.
     pub(super) players: Vec<Player>,
+    /// The displayed name of the anchor, the first of the run's nets that played a match; `None` if no net played, so that ratings are
+    /// relative to the mean of those rated.
+    pub(super) anchor: Option<String>,
     /// White's advantage in Elo.
     pub(super) white_advantage: Option<Estimate>,
     /// How often equal players draw.
     pub(super) draw_rate: Option<Estimate>,
 }
 
-impl Standing {
-    /// The displayed name of the anchor; `None` if no net played, so that ratings are relative to the mean of those rated.
-    pub(super) fn anchor_name(&self) -> Option<String> {
-        self.players.first().filter(|first| first.net.is_some()).map(Player::name)
-    }
-}
-
-impl Player {
-    /// Its displayed name.
-    pub(super) fn name(&self) -> String {
-        self.net.map_or_else(|| self.id.clone(), |net| format!("{net:04}"))
-    }
-}
-
 /// The standing of a run's players; `None` if there was no match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
     let of_run = pairs.iter().filter(|pair| pair.run == run.name);
     let results: Vec<PairResult<String>> = of_run.map(|pair| pair.result.clone()).collect();
-    let nets: BTreeMap<&str, &Step> = steps
-        .iter()
-        .filter(|step| step.run == run.name && step.makes_net())
-        .map(|step| (step.network.as_str(), step))
-        .collect();
+    let mut nets: BTreeMap<&str, &Step> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.run == run.name && step.makes_net()) {
+        // Equal nets of several steps are one, which counts as the first of them.
+        nets.entry(step.network.as_str()).or_insert(step);
+    }
     let numbers = nets.iter().filter_map(|(id, step)| Some(((*id).to_owned(), step.number?))).collect();
     let all = rated(&numbers, &results);
     all.players.first()?;
     let (white_advantage, draw_rate) = (all.white_advantage, all.draw_rate);
-    let players =
+    let players: Vec<Player> =
         all.players.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();
-    Some(Standing { run: run.name.clone(), players, white_advantage, draw_rate })
+    let anchor = players.iter().find(|player| all.anchor.as_ref() == Some(&player.id));
+    let anchor = anchor.map(|player| player.name.clone());
+    Some(Standing { run: run.name.clone(), players, anchor, white_advantage, draw_rate })
 }
 
 fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
-    let own = MatchGameRow::net_of(&rated.player).and_then(|(_, own)| own);
-    if let (Some(net), Some(own)) = (rated.net, own) {
-        // A net with a search of its own is none of the generations.
-        let id = format!("{net:04}@{own}");
-        let spent = Spent::default();
-        return Player { net: None, generation: None, spent, tally: rated.tally, rating: rated.rating, id };
+    let Rated { player: id, net, tally, rating } = rated;
+    let own = MatchGameRow::net_of(&id).and_then(|(_, own)| own);
+    if let (Some(net), Some(own)) = (net, own) {
+        let (name, spent) = (format!("{net:04}@{own}"), Spent::default());
+        return Player { id, name, net: None, generation: None, spent, tally, rating };
     }
-    let id = rated.player;
+    let name = net.map_or_else(|| id.clone(), |net| format!("{net:04}"));
     let promoted = |(_, digest): &&(u32, String)| digest.starts_with(&id) || *digest == id;
     Player {
-        net: rated.net,
+        net,
         generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
         spent: step.map_or(Spent::default(), |step| step.spent),
-        tally: rated.tally,
-        rating: rated.rating,
+        tally,
+        rating,
         id,
+        name,
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Step {
 /// A step's measured costs; `None` for what was not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Costs {
+    /// Seconds in which the script waited for the step.
+    pub(super) waited: Option<f64>,
     pub(super) cpu_seconds: Option<f64>,
     pub(super) evaluations: Option<f64>,
     pub(super) cache_hits: Option<f64>,
@@ -37,9 +39,9 @@ pub(super) struct Costs {
 /// Cumulative costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Spent {
-    /// Seconds of all steps.
+    /// Seconds in which the script waited for steps: those beside each other count once.
     pub(super) seconds: f64,
-    /// CPU seconds; `None` unless they were measured for every step.
+    /// CPU seconds; `None` unless they were measured for every step, and steps beside each other would count them twice.
     pub(super) cpu_seconds: Option<f64>,
     /// Seconds in which nets ran on a device other than the CPU.
     pub(super) device_seconds: f64,
@@ -52,6 +54,16 @@ pub(super) struct Spent {
 }
 
 impl Step {
+    /// Seconds in which the script waited for it: all of its own, except for games that are played beside other steps.
+    pub(super) fn waited(&self) -> Option<f64> {
+        self.costs.waited.or(self.seconds)
+    }
+
+    /// Whether it was done beside other steps, at least in part.
+    pub(super) fn is_beside(&self) -> bool {
+        self.waited() < self.seconds
+    }
+
     /// Seconds in which nets ran on a device other than the CPU: all of a training step, and for other steps the share of the lanes'
     /// time spent in nets.
     fn device_seconds(&self) -> f64 {
@@ -121,6 +133,7 @@ type CostsByStep = Vec<((String, u32), Costs)>;
 fn costs(database: &Database) -> Result<CostsByStep, AnalysisError> {
     let answer = database.fetch("select * from costs")?;
     let column = |name| answer.options_or_none(name);
+    let waited = column("waited")?;
     let (cpu_seconds, evaluations) = (column("cpu_seconds")?, column("evaluations")?);
     let (cache_hits, mean_batch) = (column("cache_hits")?, column("mean_batch")?);
     let (batch_fill, net_idle) = (column("batch_fill")?, column("net_idle")?);
@@ -128,6 +141,7 @@ fn costs(database: &Database) -> Result<CostsByStep, AnalysisError> {
     let devices = answer.texts("device")?;
     let row = |row: usize| {
         let costs = Costs {
+            waited: waited[row],
             cpu_seconds: cpu_seconds[row],
             evaluations: evaluations[row],
             cache_hits: cache_hits[row],
@@ -146,9 +160,13 @@ impl Spent {
         let self_play =
             |name: &str| if step.kind == "self_play" { step.figure(name).unwrap_or(0.0) } else { 0.0 };
         Self {
-            seconds: self.seconds + step.seconds.unwrap_or(0.0),
+            seconds: self.seconds + step.waited().unwrap_or(0.0),
             device_seconds: self.device_seconds + step.device_seconds(),
-            cpu_seconds: self.cpu_seconds.zip(step.costs.cpu_seconds).map(|(before, now)| before + now),
+            cpu_seconds: self
+                .cpu_seconds
+                .zip(step.costs.cpu_seconds)
+                .filter(|_| !step.is_beside())
+                .map(|(before, now)| before + now),
             games: self.games + self_play("games"),
             positions: self.positions + self_play("positions"),
             evaluations: self.evaluations + self_play("evaluations"),

@@ -9,8 +9,8 @@ use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
 use dc0_core::store::{
-    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, WideColumn, WideKind, write_table,
-    write_wide,
+    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, ValidationRow, WideColumn, WideKind,
+    write_table, write_wide,
 };
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -64,11 +64,15 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
 
 /// A match of drawn pairs between a net and its predecessor.
 fn store_match(folder: &Path, number: u32, pairs: u32) {
+    store_match_of(folder, number, pairs, [id(number + 1), id(number)]);
+}
+
+fn store_match_of(folder: &Path, number: u32, pairs: u32, [first, second]: [String; 2]) {
     let game = |game: u32| MatchGameRow {
         game,
         pair: game / 2,
-        first: id(number + 1),
-        second: id(number),
+        first: first.clone(),
+        second: second.clone(),
         first_is_white: game.is_multiple_of(2),
         start_fen: START.to_owned(),
         moves: Vec::new(),
@@ -316,6 +320,88 @@ fn losses_are_drawn_against_updates_and_against_time() {
     let database = Database::new(vec![untimed], Vec::new(), Work::Exact);
     let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
     assert!(drawn.charts.iter().all(|chart| chart.name != "loss-time"));
+}
+
+#[test]
+fn held_out_losses_are_at_the_updates_of_their_trainings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    store_training(folder.path(), 1);
+    store_training(folder.path(), 2);
+    // The first training held nothing out.
+    let rows = [0, 20].map(|update| ValidationRow { update, loss: 1.0, ..ValidationRow::default() });
+    write_table(folder.path(), "validation/0002.parquet", &rows, &Provenance::new()).expect("valid rows");
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
+    let Marks::Series(series) = &chart(&drawn, "loss").marks else { panic!("series") };
+    let held_out = series.iter().find(|series| series.name == "held out").expect("a curve");
+    assert_eq!(held_out.points.iter().map(|point| point.x).collect::<Vec<_>>(), [20.0, 40.0]);
+}
+
+#[test]
+fn an_anchor_with_its_own_search_has_the_same_name_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    store_match_of(folder.path(), 0, 8, [id(1), format!("{}@own", id(0))]);
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let html = report(&database, &[about("plain", 1)], &[]).expect("a report").html;
+    assert!(html.contains("is rated +0 Elo over net 0000@own"), "{html}");
+    assert!(html.contains("<td>0000@own</td>") && !html.contains(&format!("{}@own", id(0))));
+}
+
+#[test]
+fn time_beside_other_steps_counts_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    let floats = |cells: [f64; 6]| cells.map(Value::Float).to_vec();
+    let columns = [
+        ("step", (0..6).map(Value::Int).collect()),
+        ("seconds", floats([60.0; 6])),
+        ("waited", floats([60.0, 10.0, 60.0, 60.0, 60.0, 60.0])),
+        ("cpu_seconds", floats([100.0; 6])),
+    ];
+    let columns =
+        columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells, if_empty: WideKind::Float });
+    write_wide(folder.path(), "costs.parquet", "costs", 1, &columns, &Provenance::new()).expect("writes");
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
+    assert!(drawn.html.contains("in 5.17 min."), "{}", drawn.html);
+    // CPU time is known up to the games that were played beside other steps.
+    assert_eq!(series(chart(&drawn, "elo-cpu-time")), [("nets".to_owned(), 1)]);
+    let times: Vec<f64> = {
+        let Marks::Series(series) = &chart(&drawn, "elo-time").marks else { panic!("series") };
+        series[0].points.iter().map(|point| (3600.0 * point.x).round()).collect()
+    };
+    assert_eq!(times, [60.0, 130.0, 250.0]);
+}
+
+#[test]
+fn reuse_counts_imported_positions_and_not_those_of_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut source = source("plain", folder.path());
+    let trained = [("updates", 20.0), ("samples_seen", 80.0)];
+    source.steps = vec![
+        step(0, "network", 0, 0, &[]),
+        step(1, "import_pgn", 0, 0, &[("games", 4.0), ("positions", 12.0)]),
+        step(2, "self_play", 1, 0, &[("games", 4.0), ("positions", 8.0)]),
+        step(3, "train", 1, 1, &trained),
+    ];
+    let window =
+        |steps: [u32; 2]| steps.map(|step| (format!("games part-{step:08}-00000"), digest(step))).to_vec();
+    source.steps[3].inputs = window([1, 2]);
+    let mut elsewhere = source.clone();
+    elsewhere.steps[3].inputs = window([1, 7]);
+    let drawn = |source: RunSource| {
+        let database = Database::new(vec![source], Vec::new(), Work::Exact);
+        report(&database, &[about("plain", 1)], &[]).expect("a report")
+    };
+    let own = drawn(source);
+    assert!(own.html.contains("4 samples per position played or imported; warning above 4"), "{}", own.html);
+    let Marks::Series(total) = &chart(&own, "reuse-total").marks else { panic!("series") };
+    assert_eq!(total[0].points[0].y, 4.0);
+    let other = drawn(elsewhere);
+    assert!(other.html.contains("the run trained on games of datasets or other runs, too"), "{}", other.html);
+    assert!(other.charts.iter().all(|chart| chart.name != "reuse-total"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use dc0_core::store::StoreError;
 use thiserror::Error;
 
 pub use json::steps as json_of_steps;
-pub use loaded::{Loaded, Step};
+pub use loaded::{Loaded, MadeBy, Step};
 pub use reasons::Reason;
 pub use steps::{Comparison, Pair, Side, Sides, pairs};
 pub use text::{describe, divergence};

@@ -39,7 +39,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "recompute"])]
     pub ply: Option<usize>,
     /// Print the game as PGN.
-    #[arg(long, conflicts_with = "recompute")]
+    #[arg(long, conflicts_with_all = ["recompute", "format"])]
     pub pgn: bool,
     /// Play the game's shard again from the run's seed and compare moves and visits with what is stored.
     #[arg(long)]
@@ -167,4 +167,20 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
 fn style(args: &ReplayArgs) -> TermStyle {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     TermStyle::new(args.ascii, args.color, std::io::stdout().is_terminal(), &variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command};
+
+    use super::ReplayArgs;
+
+    #[test]
+    fn a_pgn_has_no_other_format() {
+        let is_accepted = |args: &[&str]| {
+            let command = ReplayArgs::augment_args(Command::new("replay"));
+            command.try_get_matches_from([&["replay", "smoke", "0:0", "--pgn"], args].concat()).is_ok()
+        };
+        assert!(is_accepted(&[]) && !is_accepted(&["--format", "json"]));
+    }
 }

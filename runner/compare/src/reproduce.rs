@@ -32,10 +32,10 @@ pub struct ReproduceArgs {
     /// Keep the default folder even if all is the same.
     #[arg(long)]
     pub keep: bool,
-    /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
+    /// Threads that play games; changes no result [default: the number of cores; on other devices up to 8 for each].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
-    /// ONNX Runtime's library, or its folder [default: found with Python or the system].
+    /// ONNX Runtime's library, or its folder [default: the checkout's, or found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
     /// Output format: text for people, or one JSON object.
@@ -73,6 +73,11 @@ enum ReproduceError {
         .folder.display()
     )]
     Occupied { folder: PathBuf, found: String, expected: String },
+    #[error(
+        "{} is there already, and is not that of an interrupted reproduction; remove it, or give another --out",
+        .folder.display()
+    )]
+    Present { folder: PathBuf },
 }
 
 impl Fault for ReproduceError {
@@ -85,7 +90,8 @@ impl Fault for ReproduceError {
             | Self::Trial { .. }
             | Self::Nothing { .. }
             | Self::Itself { .. }
-            | Self::Occupied { .. } => Exit::BadInput,
+            | Self::Occupied { .. }
+            | Self::Present { .. } => Exit::BadInput,
         }
     }
 }
@@ -118,9 +124,7 @@ fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, Reproduce
         OutputFormat::Text => report::text(&sides, &pairs, is_kept)?,
         OutputFormat::Json => report::json(&sides, &pairs, is_kept)?.to_string(),
     });
-    if !is_kept {
-        stage.remove()?;
-    }
+    if is_kept { stage.finish() } else { stage.remove() }?;
     Ok(if is_same { Exit::Done } else { Exit::Failed })
 }
 

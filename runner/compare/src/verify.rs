@@ -78,20 +78,64 @@ impl Command for VerifyArgs {
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         // All names are looked up before the first run is read.
         let all = self.names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?.concat();
-        let mut found = Vec::new();
-        for (root, kind) in all {
-            let findings = verify(&Folder::at(&root), kind)?;
-            if self.format == OutputFormat::Text {
-                program.console.result(&text(&root, &findings));
+        let verified = Verified::read(all, |root, findings| match findings {
+            Ok(findings) if self.format == OutputFormat::Text => {
+                program.console.result(&text(root, findings));
             }
-            found.push((root, findings));
-        }
+            Ok(_) => {}
+            Err(error) => program.console.note(&format!("error: {error}")),
+        })?;
         if self.format == OutputFormat::Json {
-            let runs: Vec<_> = found.iter().map(|(root, findings)| json(root, findings)).collect();
-            program.console.result(&json!({ "runs": runs }).to_string());
+            program.console.result(&verified.json().to_string());
         }
-        let is_whole = found.iter().all(|(_, findings)| findings.problems.is_empty());
-        Ok(if is_whole { Exit::Done } else { Exit::Storage })
+        Ok(verified.exit())
+    }
+}
+
+/// What was found in runs and sweeps.
+struct Verified {
+    found: Vec<(PathBuf, Findings)>,
+    /// Those that other processes are writing.
+    locked: Vec<PathBuf>,
+}
+
+impl Verified {
+    /// Reads runs and sweeps, and shows each of them at once.
+    fn read(
+        all: Vec<(PathBuf, FolderKind)>,
+        show: impl Fn(&Path, Result<&Findings, &RunError>),
+    ) -> Result<Self, VerifyError> {
+        let mut verified = Self { found: Vec::new(), locked: Vec::new() };
+        for (root, kind) in all {
+            match verify(&Folder::at(&root), kind) {
+                Ok(findings) => {
+                    show(&root, Ok(&findings));
+                    verified.found.push((root, findings));
+                }
+                Err(VerifyError::Run(error @ RunError::Locked { .. })) => {
+                    show(&root, Err(&error));
+                    verified.locked.push(root);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(verified)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let runs: Vec<_> = self.found.iter().map(|(root, findings)| json(root, findings)).collect();
+        let locked: Vec<_> = self.locked.iter().map(|root| root.display().to_string()).collect();
+        json!({ "runs": runs, "being_written": locked })
+    }
+
+    fn exit(&self) -> Exit {
+        if self.found.iter().any(|(_, findings)| !findings.problems.is_empty()) {
+            Exit::Storage
+        } else if self.locked.is_empty() {
+            Exit::Done
+        } else {
+            Exit::Failed
+        }
     }
 }
 
@@ -139,4 +183,37 @@ fn json(root: &Path, findings: &Findings) -> serde_json::Value {
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     std::iter::once(error.to_string()).chain(causes.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::fs::File;
+
+    use dc0_process::exit::Exit;
+    use dc0_runs::FolderKind;
+
+    use super::Verified;
+
+    #[test]
+    fn a_run_that_is_being_written_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [locked, damaged] = ["a", "b"].map(|name| folder.path().join(name));
+        for root in [&locked, &damaged] {
+            std::fs::create_dir(root).expect("a folder");
+            std::fs::write(root.join("run.json"), "not a record").expect("writes");
+        }
+        let lock = File::create(locked.join("run.lock")).expect("a file");
+        lock.lock().expect("locks");
+        let read = |roots: &[&std::path::PathBuf]| {
+            let all = roots.iter().map(|root| ((*root).clone(), FolderKind::Run)).collect();
+            let shown = RefCell::new(Vec::new());
+            let verified = Verified::read(all, |_, findings| shown.borrow_mut().push(findings.is_ok()));
+            let verified = verified.expect("is read");
+            let runs = verified.json()["runs"].as_array().map(Vec::len);
+            (verified.exit(), shown.into_inner(), runs)
+        };
+        assert_eq!(read(&[&locked, &damaged]), (Exit::Storage, vec![false, true], Some(1)));
+        assert_eq!(read(&[&locked]), (Exit::Failed, vec![false], Some(0)));
+    }
 }

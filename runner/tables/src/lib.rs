@@ -96,7 +96,9 @@ impl Fault for QueryError {
 /// The exit code of a failed query.
 pub fn exit_of(error: &AnalysisError) -> Exit {
     match error {
-        AnalysisError::Failed { .. } => Exit::Failed,
+        AnalysisError::Failed { .. } | AnalysisError::Memory { .. } | AnalysisError::Library(_) => {
+            Exit::Failed
+        }
         error if error.is_bad_input() => Exit::BadInput,
         _ => Exit::Storage,
     }
@@ -308,7 +310,17 @@ fn network(manifest: &Manifest) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Sources;
+    use super::{Sources, exit_of};
+    use dc0_analysis::AnalysisError;
+    use dc0_process::exit::Exit;
+
+    #[test]
+    fn a_query_that_needs_too_much_memory_is_no_damaged_file() {
+        let message = || "out of memory".to_owned();
+        assert_eq!(exit_of(&AnalysisError::Memory { message: message() }), Exit::Failed);
+        assert_eq!(exit_of(&AnalysisError::Failed { message: message() }), Exit::Failed);
+        assert_eq!(exit_of(&AnalysisError::Syntax { message: message() }), Exit::BadInput);
+    }
 
     #[test]
     fn a_sweep_named_twice_counts_once() {

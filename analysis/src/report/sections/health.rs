@@ -2,7 +2,7 @@
 
 use dc0_core::params::Value;
 
-use super::reuse::{KATAGO, ratios};
+use super::reuse::{KATAGO, ratios, trains_on_others};
 use crate::charts::{self, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
@@ -218,10 +218,13 @@ fn judged_calibration(iteration: u32, error: f64, games: usize) -> Outcome {
 }
 
 fn reuse(context: &Context<'_>, run: &ReportRun) -> Outcome {
+    if trains_on_others(context, run) {
+        return no_data("the run trained on games of datasets or other runs, too");
+    }
     let Some((_, ratio)) = ratios(context, run).last().copied() else { return no_data("no training") };
     judged(
         ratio <= KATAGO,
-        format!("{} per position played; warning above {KATAGO}", with_noun(ratio, "sample")),
+        format!("{} per position played or imported; warning above {KATAGO}", with_noun(ratio, "sample")),
     )
 }
 

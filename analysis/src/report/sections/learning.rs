@@ -1,5 +1,7 @@
 //! Training curves: losses, accuracy, entropy, gradients and the learning rate.
 
+use std::collections::BTreeMap;
+
 use crate::charts::{Axis, Chart, Ink, Marks, Series, SeriesStyle};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
@@ -82,8 +84,9 @@ pub(super) const SECTION: Section = Section {
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let (mut training, mut validation) = (Vec::new(), Vec::new());
     for run in context.runs {
-        training.push(curves(context, "training", run, &[&BOTH[..], &TRAINING_ONLY[..]].concat())?);
-        validation.push(curves(context, "validation", run, &BOTH)?);
+        let done = updates_done(context, run)?;
+        training.push(curves(context, "training", run, &done, &[&BOTH[..], &TRAINING_ONLY[..]].concat())?);
+        validation.push(curves(context, "validation", run, &done, &BOTH)?);
     }
     let has_any = training.iter().any(|curves| !curves.updates.is_empty());
     let mut parts: Vec<Part> = Vec::new();
@@ -104,10 +107,29 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     Ok(parts)
 }
 
+/// The updates since the run began, by the number of the net whose training ended with them.
+type UpdatesDone = BTreeMap<u32, f64>;
+
+/// Counted from the training curves, since a training without held-out games has no others.
+fn updates_done(context: &Context<'_>, run: &ReportRun) -> Result<UpdatesDone, AnalysisError> {
+    let name = crate::quoting::text(&run.name);
+    let statement = format!(
+        "select net, max(\"update\") as updates from training where run = {name} group by net order by net"
+    );
+    let answer = context.database.fetch(&statement)?;
+    let mut done = 0.0;
+    let add = |(net, updates): (f64, f64)| {
+        done += updates;
+        (net as u32, done)
+    };
+    Ok(answer.numbers("net")?.into_iter().zip(answer.numbers("updates")?).map(add).collect())
+}
+
 fn curves(
     context: &Context<'_>,
     table: &str,
     run: &ReportRun,
+    done: &UpdatesDone,
     columns: &[&str],
 ) -> Result<Curves, AnalysisError> {
     let name = crate::quoting::text(&run.name);
@@ -119,7 +141,9 @@ fn curves(
     let (nets, updates) = (answer.numbers("net")?, answer.numbers("update")?);
     let columns = columns.iter().map(|column| answer.numbers(column)).collect::<Result<_, _>>()?;
     let hours = nets.iter().zip(&updates).map(|(net, update)| hours(context, run, *net, *update)).collect();
-    Ok(Curves { updates: cumulative(&nets, &updates), hours, columns })
+    let before = |net: f64| done.range(..net as u32).next_back().map_or(0.0, |(_, done)| *done);
+    let updates = nets.iter().zip(&updates).map(|(net, update)| before(*net) + update).collect();
+    Ok(Curves { updates, hours, columns })
 }
 
 /// The time of an update of the training of a net: updates of one training are taken to be equally fast.
@@ -129,31 +153,31 @@ fn hours(context: &Context<'_>, run: &ReportRun, net: f64, update: f64) -> f64 {
     };
     let step = context.steps.iter().find(is_it);
     let time = step.and_then(|step| {
-        let (seconds, updates) = (step.seconds?, step.figure("updates").filter(|updates| *updates > 0.0)?);
+        let (seconds, updates) = (step.waited()?, step.figure("updates").filter(|updates| *updates > 0.0)?);
         Some(step.spent.seconds - seconds + seconds * update / updates)
     });
     time.map_or(f64::NAN, |time| time / 3600.0)
 }
 
-/// Updates since the run began, those of earlier training steps included.
-fn cumulative(nets: &[f64], updates: &[f64]) -> Vec<f64> {
-    let mut before = 0.0;
-    let update = |row: usize| {
-        if row > 0 && nets[row] != nets[row - 1] {
-            before += updates[row - 1];
-        }
-        before + updates[row]
-    };
-    (0..nets.len()).map(update).collect()
-}
-
 impl Curves {
     /// A column's points; for columns of the policy, only those where it was trained.
     fn points(&self, against: Against, column: usize) -> Vec<(f64, f64)> {
+        let is_trained = |row: usize| !matches!(column, 1 | 3 | 4) || self.columns[1][row] != 0.0;
+        self.points_of(against, |row| if is_trained(row) { self.columns[column][row] } else { f64::NAN })
+    }
+
+    /// The divergence of the net's policy from the policy targets: its loss without their entropy.
+    fn divergences(&self) -> Vec<(f64, f64)> {
+        let [losses, entropies] = [1, 4].map(|column| &self.columns[column]);
+        let divergence =
+            |row: usize| if losses[row] == 0.0 { f64::NAN } else { losses[row] - entropies[row] };
+        self.points_of(Against::Updates, divergence)
+    }
+
+    /// A point for each row that has a value.
+    fn points_of(&self, against: Against, value: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
         let x = if against == Against::Updates { &self.updates } else { &self.hours };
-        let is_trained = |row: &usize| !matches!(column, 1 | 3 | 4) || self.columns[1][*row] != 0.0;
-        let points =
-            (0..self.updates.len()).filter(is_trained).map(|row| (x[row], self.columns[column][row]));
+        let points = x.iter().enumerate().map(|(row, x)| (*x, value(row)));
         // Files of earlier versions lack some columns.
         points.filter(|(_, y)| y.is_finite()).collect()
     }
@@ -217,9 +241,7 @@ fn entropy(context: &Context<'_>, training: &[Curves]) -> Chart {
     for (index, (run, curves)) in context.runs.iter().zip(training).enumerate() {
         let many = context.runs.len() > 1;
         let named = |what: &str| if many { format!("{}, {what}", run.name) } else { what.to_owned() };
-        let (losses, entropies) = (curves.points(Against::Updates, 1), curves.points(Against::Updates, 4));
-        let divergences: Vec<(f64, f64)> =
-            losses.iter().zip(&entropies).map(|((x, loss), (_, entropy))| (*x, loss - entropy)).collect();
+        let (entropies, divergences) = (curves.points(Against::Updates, 4), curves.divergences());
         let curve = |what: &str, ink: usize, style: SeriesStyle, points: &[(f64, f64)]| Series {
             name: named(what),
             ink: Ink::Series(ink),

@@ -76,7 +76,7 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
     let standing = context.standings.iter().find(|standing| standing.run == run.name);
     let player =
         |id: &str| standing.and_then(|standing| standing.players.iter().find(|player| player.id == id));
-    let name = |id: &str| player(id).map_or_else(|| id.to_owned(), crate::report::matches::Player::name);
+    let name = |id: &str| player(id).map_or_else(|| id.to_owned(), |player| player.name.clone());
     let count = |name: &str| step.figure(name).map_or_else(String::new, short);
     let share = |name: &str| step.figure(name).map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"));
     let elo = |name: &str| step.figure(name).map(|elo| format!("{elo:+.0}").replace('-', "−"));

@@ -6,8 +6,9 @@ use crate::charts::{percent, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
-use crate::report::matches::{Player, Standing};
+use crate::report::matches::Player;
 use crate::report::section::{Part, Section, Status};
+use crate::report::steps::Step;
 
 pub(super) const SECTION: Section = Section {
     id: "overview",
@@ -49,7 +50,7 @@ fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
         |of: &'static str, name: &'static str| -> f64 { kind(of).filter_map(|step| step.figure(name)).sum() };
     let imported = |name: &'static str| sum("import_pgn", name) + sum("import_lc0", name);
     Totals {
-        seconds: steps().filter_map(|step| step.seconds).sum(),
+        seconds: steps().filter_map(Step::waited).sum(),
         games: sum("self_play", "games"),
         positions: sum("self_play", "positions"),
         imported: [imported("games"), imported("positions")],
@@ -97,18 +98,18 @@ fn newest<'a>(context: &'a Context<'_>, run: &ReportRun) -> Option<&'a Player> {
     let rated = standing.players.iter().filter(|player| player.rating.is_some() && player.net.is_some());
     let latest =
         rated.filter(|player| player.generation.is_some() || !run.is_gated()).max_by_key(|player| player.net);
-    latest.filter(|player| Some(player.name()) != standing.anchor_name())
+    latest.filter(|player| standing.anchor.as_ref() != Some(&player.name))
 }
 
 fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let player = newest(context, run)?;
     let rating = player.rating?;
-    let anchor = standing.anchor_name()?;
+    let anchor = standing.anchor.as_ref()?;
     let text = format!(
         "Its newest {}net, {}, is rated {:+.0} Elo over net {anchor} (95 % interval {:+.0} to {:+.0})",
         if run.is_gated() { "promoted " } else { "" },
-        player.name(),
+        player.name,
         rating.elo,
         rating.low,
         rating.high
@@ -142,7 +143,7 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     let tile = |name: &str, value: String| (name.to_owned(), value);
     let mut tiles = Vec::new();
     let standing = context.standings.iter().find(|standing| standing.run == run.name);
-    let anchor = standing.and_then(Standing::anchor_name);
+    let anchor = standing.and_then(|standing| standing.anchor.as_ref());
     let rating = newest(context, run).and_then(|player| player.rating);
     if let Some((anchor, rating)) = anchor.zip(rating) {
         tiles.push(tile(&format!("Elo over net {anchor}"), format!("{:+.0}", rating.elo).replace('-', "−")));

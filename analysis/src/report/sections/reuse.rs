@@ -1,11 +1,14 @@
 //! Replay reuse: how often each position is trained on.
 
+use std::collections::BTreeSet;
+
 use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesStyle};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, drawn};
 use crate::report::steps::Step;
+use crate::staleness::step_of;
 
 /// The samples per position at which KataGo stops training until new games arrive.
 pub(super) const KATAGO: f64 = 4.0;
@@ -14,15 +17,32 @@ fn trainings<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<
     context.steps.iter().filter(|step| step.run == run.name && step.kind == "train")
 }
 
-/// After each training, the net's number, and the samples seen per position played since the run began.
+/// After each training, the net's number, and the samples seen per position played or imported since the run began; none if the run
+/// trained on games of datasets or other runs, whose positions are not known.
 pub(super) fn ratios(context: &Context<'_>, run: &ReportRun) -> Vec<(f64, f64)> {
-    let mut seen = 0.0;
+    if trains_on_others(context, run) {
+        return Vec::new();
+    }
+    let (mut seen, mut positions) = (0.0, 0.0);
     let ratio = |step: &Step| {
+        if ["self_play", "import_pgn", "import_lc0"].contains(&step.kind.as_str()) {
+            positions += step.figure("positions").unwrap_or(0.0);
+        }
         seen += step.figure("samples_seen")?;
-        (step.spent.positions > 0.0)
-            .then(|| (f64::from(step.number.unwrap_or_default()), seen / step.spent.positions))
+        (step.kind == "train" && positions > 0.0)
+            .then(|| (f64::from(step.number.unwrap_or_default()), seen / positions))
     };
-    trainings(context, run).filter_map(ratio).collect()
+    context.steps.iter().filter(|step| step.run == run.name).filter_map(ratio).collect()
+}
+
+/// Whether a training of a run read games that no step of the run stored.
+pub(super) fn trains_on_others(context: &Context<'_>, run: &ReportRun) -> bool {
+    let sources = || context.database.catalog().runs.iter().filter(|source| source.name == run.name);
+    let own: BTreeSet<&str> =
+        sources().flat_map(|source| &source.steps).map(|step| step.identity.as_str()).collect();
+    let trainings = sources().flat_map(|source| &source.steps).filter(|step| step.kind == "train");
+    let mut games = trainings.flat_map(|step| &step.inputs).filter_map(|(name, _)| step_of(name));
+    games.any(|step| !own.contains(step))
 }
 
 pub(super) const SECTION: Section = Section {
@@ -63,7 +83,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let all = chart(
         "reuse-total",
         "Cumulative reuse",
-        "Samples trained on so far per position played so far. KataGo stops training at 4 until new games arrive.",
+        "Samples trained on so far per position played or imported so far. KataGo stops training at 4 until new games arrive.",
         series(&|run| ratios(context, run)),
         vec![Reference::Level(KATAGO, "KataGo's limit".to_owned())],
     );

@@ -135,7 +135,7 @@ fn time(context: &Context<'_>, run: &ReportRun, index: usize) -> Chart {
             iterations.push((number.to_string(), [0.0; KINDS.len()]));
         }
         let kind = KINDS.iter().position(|(kind, _)| *kind == step.kind);
-        let Some((kind, seconds)) = kind.zip(step.seconds) else { continue };
+        let Some((kind, seconds)) = kind.zip(step.waited()) else { continue };
         if iterations.is_empty() {
             iterations.push((BEFORE.to_owned(), [0.0; KINDS.len()]));
         }
@@ -159,7 +159,9 @@ fn time(context: &Context<'_>, run: &ReportRun, index: usize) -> Chart {
     Chart {
         name: format!("time-{index}"),
         title: format!("Where the time went{in_run}"),
-        caption: "Seconds by kind of step, before the first self-play and for each iteration.".to_owned(),
+        caption: "Seconds by kind of step, before the first self-play and for each iteration; of games beside other steps, those in which \
+            the script waited for them."
+            .to_owned(),
         x: Axis::plain("iteration"),
         y: Axis::plain("seconds").from_zero(),
         marks: Marks::Stacks { categories, parts },
@@ -171,14 +173,17 @@ fn totals(context: &Context<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for run in context.runs {
         let run_steps: Vec<&Step> = context.steps.iter().filter(|step| step.run == run.name).collect();
-        let all: f64 = run_steps.iter().filter_map(|step| step.seconds).sum();
+        let all: f64 = run_steps.iter().filter_map(|step| step.waited()).sum();
+        // The processor's time is that of all steps at the moment.
+        let is_shared = run_steps.iter().any(|step| step.is_beside());
         let mut kinds: Vec<&str> = run_steps.iter().map(|step| step.kind.as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         for kind in kinds {
             let steps = run_steps.iter().filter(|step| step.kind == kind);
-            let seconds: f64 = steps.clone().filter_map(|step| step.seconds).sum();
+            let seconds: f64 = steps.clone().filter_map(|step| step.waited()).sum();
             let cpu: Option<f64> = steps.clone().map(|step| step.costs.cpu_seconds).sum();
+            let cpu = cpu.filter(|_| !is_shared);
             rows.push((
                 false,
                 vec![

@@ -111,7 +111,8 @@ fn elo(context: &Context<'_>, (id, label, x): &XAxis) -> Chart {
 
 /// The anchor, or the anchors, of the ratings.
 fn anchor(context: &Context<'_>) -> String {
-    let mut names: Vec<String> = context.standings.iter().filter_map(Standing::anchor_name).collect();
+    let mut names: Vec<String> =
+        context.standings.iter().filter_map(|standing| standing.anchor.clone()).collect();
     let count = names.len();
     names.dedup();
     match &names[..] {
@@ -131,7 +132,7 @@ fn point(player: &Player, x: f64) -> Option<Point> {
 /// The ratings of players without a net.
 fn reference_players(context: &Context<'_>) -> Vec<Reference> {
     let players = context.standings.iter().flat_map(|standing| &standing.players);
-    let level = |player: &Player| Some(Reference::Level(player.rating?.elo, player.name()));
+    let level = |player: &Player| Some(Reference::Level(player.rating?.elo, player.name.clone()));
     players.filter(|player| player.net.is_none()).filter_map(level).collect()
 }
 
@@ -179,7 +180,7 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
             per_device_hour.map(|rating| short(rating.elo / (player.spent.device_seconds / 3600.0)));
         let per_cpu_hour = per_cpu_hour.map(|(rating, seconds)| short(rating.elo / (seconds / 3600.0)));
         let mut cells = vec![
-            player.name(),
+            player.name.clone(),
             player.generation.map_or_else(dash, |generation| generation.to_string()),
             rating,
             interval,

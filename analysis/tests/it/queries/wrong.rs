@@ -7,6 +7,19 @@ use dc0_analysis::AnalysisError;
 use super::runs::{database, rejected, run, table};
 
 #[test]
+fn statements_that_are_nested_too_deeply_are_refused() {
+    let folder = run();
+    let conditions = format!("select count(*) as n from games where game = 0{}", " or game = 1".repeat(300));
+    let rows = database(folder.path()).query(&conditions).and_then(|frame| frame.rows()).expect("an answer");
+    assert_eq!(rows.len(), 1);
+    let within = format!("{}select 1{}", "with a as (".repeat(500), ") select * from a".repeat(500));
+    for deep in [format!("select 1{} as n", " + 1".repeat(100)), within] {
+        let error = rejected(&deep);
+        assert!(error.is_bad_input() && error.to_string().contains("nested too deeply"), "{error}");
+    }
+}
+
+#[test]
 fn errors_name_what_is_wrong_with_a_statement() {
     let message = |statement| {
         let error = rejected(statement);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use dc0_core::board::{Game, Position};
 use dc0_core::store::{GameRow, read_table};
 use dc0_runs::sweep::folder::SweepRecord;
 use dc0_runs::sweep::observation::Direction;
-use dc0_runs::{Folder, Manifest, Record};
+use dc0_runs::{Folder, Manifest};
 use serde_json::Value as Json;
 
 /// One iteration, with a module, a value from the command line, and an import after the run is opened.
@@ -257,15 +257,15 @@ fn every_stored_game_replays_to_the_same_moves_and_visits() {
     check(&ply, 0, &["iteration 0000, game 1:", "ply 1: 1...", "for Black", "visits", "     a  b  c"], &[]);
     let whole = done(&experiment, &["replay", "small", "0:1", "--ascii"]);
     assert!(whole.stdout.matches("     a  b  c").count() > 5, "{}", whole.stdout);
-    // Another seed of the run plays other games.
-    let folder = Folder::at(&experiment.run_folder());
-    let record = Record::read(&folder).expect("reads").expect("a record");
-    let other = Record { seed: 2, ..record.clone() };
-    other.write(&folder).expect("writes");
-    let digest =
-        |record: &Record| dc0_core::durable::digest(serde_json::to_string(record).expect("JSON").as_bytes());
-    let of_other = |line: &str| line.replace(&digest(&record), &digest(&other));
-    rewrite_journal(&folder.journal(), of_other);
+    // Another seed of the step plays other games.
+    let manifests = fs::read_dir(experiment.run_folder().join("steps")).expect("a folder").flatten();
+    let of_games = |path: &PathBuf| path.to_string_lossy().contains("-self_play-");
+    let path = manifests.map(|entry| entry.path()).find(of_games).expect("a step");
+    let manifest = Manifest::read(&path).expect("a manifest");
+    let other = Manifest { seed: 2, ..manifest.clone() };
+    other.write(&path).expect("writes");
+    let journal = experiment.run_folder().join("journal.jsonl");
+    rewrite_journal(&journal, |line| line.replace(&manifest.digest(), &other.digest()));
     let other = done(&experiment, &["replay", "small", "0:3", "--recompute"]);
     check(&other, 1, &["played again from the seed: different, first at game"], &[]);
     fs::remove_file(experiment.first_in("networks/0000.safetensors")).expect("removes");

@@ -130,6 +130,11 @@ fn a_new_seed_or_parameter_changes_only_steps_after_the_fork_point() {
         let digests = |files| below(files, changed).into_iter().map(|(_, digest)| digest).collect::<Vec<_>>();
         assert!(digests(&own).iter().all(|digest| !digests(&other).contains(digest)), "{changed}");
     }
+    for game in ["0:1", "3:1"] {
+        let args = ["replay", "forked", game, "--recompute"];
+        let replayed: Ended = experiment.start(&args).wait_with_output().expect("ends").into();
+        assert_eq!(replayed.code, Some(0), "{game}: {}{}", replayed.stdout, replayed.stderr);
+    }
     let record = fs::read_to_string(folder(&experiment, "forked").join("run.json")).expect("reads");
     assert!(record.contains("\"seed\": 5") && record.contains("\"from\": \"small\""), "{record}");
 }
@@ -278,6 +283,11 @@ fn a_fork_is_reproduced_without_its_source() {
     assert_eq!(results_of(&folder(&experiment, "forked")), before, "the original is as it was");
     let again = folder(&experiment, "forked.reproduced/forked");
     assert_eq!(results(&again), results(&folder(&experiment, "forked")));
+    // What was kept is not taken for another reproduction.
+    let refused = reproduce(&["--format", "json"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert_eq!(results(&again), results(&folder(&experiment, "forked")), "it is as it was");
+    fs::remove_dir_all(folder(&experiment, "forked.reproduced")).expect("removes");
     let json = reproduce(&["--format", "json"]);
     assert!(json.stdout.contains("\"taken_over\":7"), "{}", json.stdout);
 }

@@ -1,5 +1,6 @@
 //! A run, loaded from its folder.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use dc0_core::{durable, regular};
@@ -24,6 +25,10 @@ impl Step {
     }
 }
 
+/// The names of the steps that made files, by the digests by which other steps may refer to them: of each file, and of all files of a
+/// step together.
+pub type MadeBy = BTreeMap<String, String>;
+
 /// A run with its record, script, steps and costs.
 #[derive(Debug)]
 pub struct Loaded {
@@ -37,6 +42,8 @@ pub struct Loaded {
     pub snapshot: ScriptSnapshot,
     /// Its finished steps, in script order.
     pub steps: Vec<Step>,
+    /// What made the files of the steps.
+    pub made_by: MadeBy,
     /// The costs of the steps.
     pub ledger: Ledger,
     /// The number of its last generation, if any.
@@ -52,10 +59,11 @@ impl Loaded {
         let snapshot = ScriptSnapshot::last(&folder, &record, &history)?;
         let mut steps = run.steps()?;
         steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
-        let steps = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;
+        let steps: Vec<Step> = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;
+        let made_by = steps.iter().flat_map(made_by).collect();
         let ledger = Ledger::from_history(&history);
         let generation = run.generations()?.last().map(|last| last.generation);
-        Ok(Self { name: name.to_owned(), folder, record, snapshot, steps, ledger, generation })
+        Ok(Self { name: name.to_owned(), folder, record, snapshot, steps, made_by, ledger, generation })
     }
 }
 
@@ -86,4 +94,12 @@ fn with_slot(FinishedStep { path, manifest }: FinishedStep) -> Result<Step, RunE
     Manifest::order_of(&path).ok_or_else(|| damaged("its name does not begin with a number"))?;
     let slot = manifest.slot().ok_or_else(|| damaged("its files are not those of a step"))?;
     Ok(Step { slot, manifest })
+}
+
+/// The digests of a step's files, each with the step's name.
+fn made_by(step: &Step) -> impl Iterator<Item = (String, String)> + use<> {
+    let files: Vec<String> = step.manifest.files.iter().map(|entry| entry.blake3.clone()).collect();
+    let together = durable::digest(files.join("\n").as_bytes());
+    let name = step.name();
+    files.into_iter().chain([together]).map(move |digest| (digest, name.clone()))
 }

@@ -1,8 +1,8 @@
 //! Why two steps differ: the parts of their identities, one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::loaded::Loaded;
+use super::loaded::MadeBy;
 use dc0_runs::differences::{Difference, differences};
 use dc0_runs::{Input, Manifest};
 
@@ -39,6 +39,8 @@ pub enum Reason {
         /// Steps that only the second reads.
         second: Vec<String>,
     },
+    /// It reads the results of the same steps, in another order or with other weights.
+    Arrangement,
     /// It reads results that already differ.
     Follows {
         /// The steps that made them.
@@ -63,6 +65,7 @@ impl std::fmt::Display for Reason {
             Self::Seed { first, second } => write!(f, "seed {first} -> {second}"),
             Self::Parameter(parameter) => write!(f, "{parameter}"),
             Self::Reads { first, second } => write!(f, "reads {} -> {}", listed(first), listed(second)),
+            Self::Arrangement => f.write_str("reads the same steps in another order or with other weights"),
             Self::Follows { steps } => write!(f, "follows from {}", listed(steps)),
             Self::Occurrence => f.write_str("equal calls before it"),
         }
@@ -73,10 +76,10 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// What differs between two steps of different identity, each with its run. `differing` names earlier steps that differ.
+/// What differs between two steps of different identity, each with what made its run's files. `differing` names earlier steps that differ.
 pub(super) fn reasons(
-    (first, first_run): (&Manifest, &Loaded),
-    (second, second_run): (&Manifest, &Loaded),
+    (first, made_first): (&Manifest, &MadeBy),
+    (second, made_second): (&Manifest, &MadeBy),
     differing: &[String],
 ) -> Vec<Reason> {
     let mut found = Vec::new();
@@ -92,37 +95,83 @@ pub(super) fn reasons(
         let parameters = differences(&first.params, &second.params).into_iter();
         found.extend(parameters.map(Reason::Parameter));
     }
-    found.extend(input_reasons(&[sources(first, first_run), sources(second, second_run)], differing));
+    found.extend(input_reasons(&[sources(first, made_first), sources(second, made_second)], differing));
     if found.is_empty() { vec![Reason::Occurrence] } else { found }
 }
 
 /// How the inputs differ, by the steps that produced them.
-fn input_reasons(read: &[BTreeSet<String>; 2], differing: &[String]) -> Vec<Reason> {
+fn input_reasons(sources: &[Vec<Source>; 2], differing: &[String]) -> Vec<Reason> {
+    let read =
+        sources.each_ref().map(|all| all.iter().map(|(step, _)| step.clone()).collect::<BTreeSet<_>>());
     let only = |own: &BTreeSet<String>, other: &BTreeSet<String>| own.difference(other).cloned().collect();
     let others = Reason::Reads { first: only(&read[0], &read[1]), second: only(&read[1], &read[0]) };
     let both = read[0].intersection(&read[1]);
     let steps: Vec<String> = both.filter(|name| differing.contains(name)).cloned().collect();
     let follows = (!steps.is_empty()).then_some(Reason::Follows { steps });
-    (read[0] != read[1]).then_some(others).into_iter().chain(follows).collect()
+    let own = if read[0] == read[1] {
+        (sources[0] != sources[1]).then_some(Reason::Arrangement)
+    } else {
+        Some(others)
+    };
+    own.into_iter().chain(follows).collect()
 }
 
-/// The names of the steps that produced a step's inputs; other inputs are named with the start of their digest.
-fn sources(manifest: &Manifest, run: &Loaded) -> BTreeSet<String> {
-    let made_by: BTreeMap<String, String> = run
-        .steps
-        .iter()
-        .flat_map(|step| digests(&step.manifest).into_iter().map(|digest| (digest, step.name())))
-        .collect();
+/// Inputs of a step, one after the other, from the same step: its name, and the weight of its games. Other inputs are named with the start
+/// of their digest.
+type Source = (String, Option<String>);
+
+/// Where a step's inputs come from, in its order.
+fn sources(manifest: &Manifest, made_by: &MadeBy) -> Vec<Source> {
     let name = |input: &Input| match made_by.get(&input.digest) {
         Some(step) => step.clone(),
         None => format!("{} {}", input.name, input.digest.get(..8).unwrap_or(&input.digest)),
     };
-    manifest.inputs.iter().map(name).collect()
+    let weight = |input: &Input| input.name.split_once(" × ").map(|(_, weight)| weight.to_owned());
+    let mut sources: Vec<Source> = manifest.inputs.iter().map(|input| (name(input), weight(input))).collect();
+    sources.dedup();
+    sources
 }
 
-/// The digests by which other steps may refer to a step's files: of each file, and of all files together.
-fn digests(manifest: &Manifest) -> Vec<String> {
-    let files: Vec<String> = manifest.files.iter().map(|entry| entry.blake3.clone()).collect();
-    let together = dc0_core::durable::digest(files.join("\n").as_bytes());
-    files.into_iter().chain([together]).collect()
+#[cfg(test)]
+mod tests {
+    use super::{MadeBy, Reason, reasons};
+    use dc0_core::params::Value;
+    use dc0_runs::{Input, Manifest};
+
+    fn training(inputs: &[(&str, &str)]) -> Manifest {
+        let input =
+            |(name, digest): &(&str, &str)| Input { name: (*name).to_owned(), digest: (*digest).to_owned() };
+        Manifest {
+            version: 1,
+            step: String::new(),
+            kind: "train".to_owned(),
+            kind_version: 1,
+            params: Value::group(),
+            inputs: inputs.iter().map(input).collect(),
+            seed: 1,
+            files: Vec::new(),
+            summary: Value::group(),
+        }
+    }
+
+    #[test]
+    fn games_in_another_order_or_with_other_weights_are_a_reason() {
+        let made_by: MadeBy = [("a", "iteration 0000"), ("b", "iteration 0001")]
+            .map(|(digest, step)| (digest.into(), step.into()))
+            .into();
+        let plain = training(&[("games part-1-0", "a"), ("games part-1-1", "a"), ("games part-2-0", "b")]);
+        let weighted = training(&[("games part-1-0 × 0.5", "a"), ("games part-2-0", "b")]);
+        let doubled = training(&[("games part-1-0 × 2", "a"), ("games part-2-0", "b")]);
+        let turned = training(&[("games part-2-0", "b"), ("games part-1-0", "a")]);
+        let fewer = training(&[("games part-1-0", "a"), ("games part-2-0", "b")]);
+        let found = |first: &Manifest, second: &Manifest, differing: &[String]| {
+            reasons((first, &made_by), (second, &made_by), differing)
+        };
+        for (first, second) in [(&weighted, &doubled), (&plain, &weighted), (&plain, &turned)] {
+            assert_eq!(found(first, second, &[]), [Reason::Arrangement]);
+        }
+        assert_eq!(found(&plain, &plain, &[]), [Reason::Occurrence]);
+        let follows = Reason::Follows { steps: vec!["iteration 0000".to_owned()] };
+        assert_eq!(found(&plain, &fewer, &["iteration 0000".to_owned()]), [follows]);
+    }
 }

@@ -70,10 +70,12 @@ pub(super) fn costs(sides: &Sides<'_>) -> Vec<Figure> {
     ]
 }
 
-/// Sums over a run's steps. A sum is `None` if it was not measured for every step.
+/// Sums over a run's steps. A sum is `None` if it was not measured for every step; CPU time also if steps were beside each other, which
+/// would count it twice.
 struct Spent {
     steps: f64,
     taken: f64,
+    /// Those in which the script waited for steps.
     secs: f64,
     cpu_secs: Option<f64>,
     evaluations: Option<f64>,
@@ -101,9 +103,10 @@ impl Spent {
                 continue;
             }
             all.steps += 1.0;
-            all.secs += cost.secs;
+            all.secs += cost.waited;
             let add = |sum: Option<f64>, value: Option<f64>| sum.zip(value).map(|(sum, value)| sum + value);
-            all.cpu_secs = add(all.cpu_secs, cost.figures.map(|figures| figures.cpu_secs));
+            let alone = cost.figures.filter(|_| cost.waited >= cost.secs);
+            all.cpu_secs = add(all.cpu_secs, alone.map(|figures| figures.cpu_secs));
             all.evaluations = add(all.evaluations, cost.figures.map(|figures| figures.evaluations as f64));
             all.samples = add(all.samples, cost.figures.map(|figures| figures.samples as f64));
         }

@@ -94,7 +94,8 @@ fn compare((first, second): (&Step, &Step), sides: &Sides<'_>, before: &[Pair<'_
     } else {
         let differing: Vec<String> =
             before.iter().filter(|pair| !pair.is_same()).map(|pair| pair.any().name()).collect();
-        let (first, second) = ((&first.manifest, sides.first), (&second.manifest, sides.second));
+        let first = (&first.manifest, &sides.first.made_by);
+        let second = (&second.manifest, &sides.second.made_by);
         Comparison::DifferentStep { reasons: reasons(first, second, &differing) }
     }
 }

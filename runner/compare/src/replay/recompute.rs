@@ -189,7 +189,8 @@ fn recompute_iteration(
         digest: "it names".to_owned(),
     };
     let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
-    let seed = step.manifest.identity().seed(run.record.seed);
+    // A fork has the seed of its own run, and its first steps that of the run they were taken from.
+    let seed = step.manifest.identity().seed(step.manifest.seed);
     let archive = archive(run, step)?;
     let result = play_shard(&params, seed, (&net, &digest), archive, shard, evaluators, progress)?;
     let mut shards = ShardFiles::of_iteration(&step.manifest.files);
@@ -250,7 +251,7 @@ fn recompute_match(
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
     let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
-    let seed = step.manifest.identity().seed(run.record.seed);
+    let seed = step.manifest.identity().seed(step.manifest.seed);
     let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &game.file)?;
     let stored: Vec<MatchGameRow> =
         rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
