@@ -151,10 +151,11 @@ pub(super) fn is_plain(part: &str) -> bool {
     !part.is_empty() && part != "." && part != ".." && !part.contains(is_odd)
 }
 
+/// The parameters of a query, as browsers write them (WHATWG URL, application/x-www-form-urlencoded).
 fn pairs(query: &str) -> Result<Vec<(String, String)>, Refusal> {
     let pair = |text: &str| {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        Some((decoded(name)?, decoded(value)?))
+        Some((decoded(&name.replace('+', " "))?, decoded(&value.replace('+', " "))?))
     };
     let texts = query.split('&').filter(|text| !text.is_empty());
     let pairs: Option<Vec<(String, String)>> = texts.map(pair).collect();
@@ -192,15 +193,16 @@ pub(super) mod tests {
     #[test]
     fn path_query_cookies_and_body_are_read() {
         let headers = "Host: localhost:1\nCookie: a=1; dc0-1=ab\nContent-Length: 4";
-        let request = read("POST", "/api/play/1?after=3&x=%2b", headers, "body").expect("a valid request");
+        let request =
+            read("POST", "/api/play/1?after=3&x=%2b&z=a+b", headers, "body").expect("a valid request");
         assert_eq!((&request.method, request.path.join("|")), (&Method::POST, "api|play|1".to_owned()));
         assert_eq!(
-            (request.query("after"), request.query("x"), request.query("y")),
-            (Some("3"), Some("+"), None)
+            (request.query("after"), request.query("x"), request.query("z"), request.query("y")),
+            (Some("3"), Some("+"), Some("a b"), None)
         );
         assert_eq!((request.cookie("dc0-1"), request.cookie("b")), (Some("ab"), None));
         assert_eq!((request.header("host"), &request.body[..]), (Some("localhost:1"), b"body".as_slice()));
-        assert_eq!(request.address_without("after"), "/api/play/1?x=%2B");
+        assert_eq!(request.address_without("after"), "/api/play/1?x=%2B&z=a%20b");
     }
 
     #[test]
