@@ -23,14 +23,7 @@ params! {
         /// Positions that are searched in lockstep, and stored and resumed together.
         shard_positions: u32 = 64, in 1..=65_536;
     }
-    check |params| {
-        let mut problems = params.search.without_effect();
-        if params.search.reuse_tree {
-            let one = "keeps a tree from move to move, and every position is searched once; leave it out";
-            problems.push(("search.reuse_tree", one.to_owned()));
-        }
-        problems
-    };
+    check |params| params.search.without_effect_on_positions();
 }
 
 /// A line of a search: a row of the `searches` table.

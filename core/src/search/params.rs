@@ -237,6 +237,16 @@ params! {
 }
 
 impl SearchParams {
+    /// Why `reuse_tree` is refused for positions that are searched each on its own.
+    pub const NO_TREE_TO_REUSE: &str =
+        "keeps a tree from move to move, and every position is searched on its own; leave it out";
+
+    /// As [`without_effect`](Self::without_effect), for positions that are searched each on its own.
+    pub fn without_effect_on_positions(&self) -> Vec<(&'static str, String)> {
+        let reuse = self.reuse_tree.then(|| ("search.reuse_tree", Self::NO_TREE_TO_REUSE.to_owned()));
+        self.without_effect().into_iter().chain(reuse).collect()
+    }
+
     /// The parameters `search.…` that differ from their defaults and have no effect with the others, with the reason, for searches of one
     /// thread whose parameters are given all at once. A UCI engine sets them one by one, and its threads make the virtual loss count.
     pub fn without_effect(&self) -> Vec<(&'static str, String)> {

@@ -45,14 +45,7 @@ params! {
         /// Game slots: games of a shard that are searched at once, which is the rows of a batch.
         game_slots: u32 = 64, in 1..=65_536;
     }
-    check |params| {
-        let mut problems = params.search.without_effect();
-        if params.search.reuse_tree {
-            let one = "keeps a tree from move to move, and every position is searched on its own; leave it out";
-            problems.push(("search.reuse_tree", one.to_owned()));
-        }
-        problems
-    };
+    check |params| params.search.without_effect_on_positions();
 }
 
 /// What determines the new targets of games, besides the games.

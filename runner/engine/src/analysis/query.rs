@@ -45,11 +45,7 @@ params! {
 }
 
 fn check_query(params: &QueryParams) -> Vec<(&'static str, String)> {
-    let mut problems = params.search.without_effect();
-    if params.search.reuse_tree {
-        let one = "keeps a tree from move to move, and every position is searched once; leave it out";
-        problems.push(("search.reuse_tree", one.to_owned()));
-    }
+    let mut problems = params.search.without_effect_on_positions();
     if params.search.engine != Engine::Fast {
         let fast = "must be \"fast\", since the other engine shares no batches; leave it out";
         problems.push(("search.engine", fast.to_owned()));

@@ -19,11 +19,7 @@ params! {
         steps: u32 = 0, in 0..=200;
     }
     check |params| {
-        let mut problems = params.search.without_effect();
-        if params.search.reuse_tree {
-            let problem = "keeps a tree from move to move, and one position is searched; leave it out";
-            problems.push(("search.reuse_tree", problem.to_owned()));
-        }
+        let mut problems = params.search.without_effect_on_positions();
         if params.steps > 0 && params.search.leaf_batch > 1 {
             problems.push(("search.leaf_batch", "must be 1 where steps are shown".to_owned()));
         }

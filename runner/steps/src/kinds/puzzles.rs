@@ -62,12 +62,9 @@ params! {
         player: PlayerParams = PlayerParams::default();
     }
     check |params| {
-        let mut problems = params.search.without_effect();
-        let own = params.player.search.as_ref();
-        let searches = [("search.reuse_tree", Some(&params.search)), ("player.search.reuse_tree", own)];
-        for (name, _) in searches.into_iter().filter(|(_, search)| search.is_some_and(|search| search.reuse_tree)) {
-            let one = "keeps a tree from move to move, and every position is searched on its own; leave it out";
-            problems.push((name, one.to_owned()));
+        let mut problems = params.search.without_effect_on_positions();
+        if params.player.search.as_ref().is_some_and(|own| own.reuse_tree) {
+            problems.push(("player.search.reuse_tree", SearchParams::NO_TREE_TO_REUSE.to_owned()));
         }
         if params.simulations.is_empty() {
             problems.push(("simulations", "is empty; give at least one number, such as [1, 64]".to_owned()));
