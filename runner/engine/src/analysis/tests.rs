@@ -227,7 +227,7 @@ fn a_wrong_line_names_what_is_wrong_and_the_next_one_is_served() {
         (r#"{"id": "a", "turns": [-1]}"#, "turns[0]", "got -1"),
         (r#"{"id": "a", "search": {"c_put": 1}}"#, "search.c_put", "did you mean `c_puct`?"),
         (r#"{"id": "a", "search": {"simulations": 0}}"#, "search.simulations", "must lie in 1..=10000000"),
-        (r#"{"id": "a", "search": {"reuse_tree": true}}"#, "search.reuse_tree", "searched once"),
+        (r#"{"id": "a", "search": {"reuse_tree": true}}"#, "search.reuse_tree", "searched on its own"),
         (r#"{"id": "a", "search": {"engine": "reference"}}"#, "search.engine", "must be \"fast\""),
         (r#"{"id": "a", "search": {"moves_left": {}}}"#, "search.moves_left", "expected a net with"),
         (r#"{"id": "a", "search": {"tablebases": "/nowhere"}}"#, "search.tablebases", "/nowhere"),
