@@ -30,7 +30,7 @@ pub use league::{LeagueParams, LeagueWeights};
 pub use match_game::opening;
 pub use params::{ArenaParams, PlayerParams};
 pub use play::{KeepMatchShard, MatchShard, evaluators, play, play_shard};
-pub use program::{Answer, Clock, Forfeit, Program};
+pub use program::{Answer, Clock, Forfeit, NotBegun, Program};
 pub use puzzles::{
     MAX_MATE, OnlyMove, Puzzle, mates_of_game, mating_moves, only_moves_of_game, read_puzzles,
 };

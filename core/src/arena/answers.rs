@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::baselines::Baseline;
 use super::error::ArenaError;
 use super::job::MakeProgram;
-use super::program::{Answer, Forfeit, Program};
+use super::program::{Answer, Forfeit, NotBegun, Program};
 use super::puzzles::Puzzle;
 use crate::board::Rules;
 use crate::event::Observer;
@@ -53,13 +53,17 @@ impl<'a> ProgramSolver<'a> {
             Some(program) => program,
             none => none.insert((self.make)()?),
         };
-        if let Err(forfeit) = program.begin() {
-            self.failures += 1;
-            if self.failures < MOST_FAILURES {
-                return Ok(Err(forfeit));
+        match program.begin() {
+            Ok(()) => {}
+            Err(changed @ NotBegun::Changed(_)) => return Err(changed.into()),
+            Err(NotBegun::Forfeit(forfeit)) => {
+                self.failures += 1;
+                if self.failures < MOST_FAILURES {
+                    return Ok(Err(forfeit));
+                }
+                let (player, puzzles) = (self.name.to_owned(), MOST_FAILURES);
+                return Err(ArenaError::NoPuzzleBegins { player, puzzles, detail: forfeit.detail });
             }
-            let (player, puzzles) = (self.name.to_owned(), MOST_FAILURES);
-            return Err(ArenaError::NoPuzzleBegins { player, puzzles, detail: forfeit.detail });
         }
         self.failures = 0;
         program.think(&puzzle.game, None);
@@ -120,7 +124,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::{ProgramSolver, PuzzleSolver, summarise_answers};
-    use crate::arena::{Answer, ArenaError, Clock, Forfeit, Program, Puzzle, baseline, read_puzzles};
+    use crate::arena::{
+        Answer, ArenaError, Clock, Forfeit, NotBegun, Program, Puzzle, baseline, read_puzzles,
+    };
     use crate::board::{Fault, Game, Move};
     use crate::event::Silent;
     use crate::params::Value;
@@ -138,7 +144,8 @@ mod tests {
         Forfeit { fault, detail: fault.name().to_owned() }
     }
 
-    /// Answers Ra8 after a poll without an answer, but fails as its script says: at the beginning, or in the search.
+    /// Answers Ra8 after a poll without an answer, but fails as its script says: at the beginning, or in the search. Where the script
+    /// says that it resigns, it has become another program.
     struct Scripted {
         script: &'static [Option<Fault>],
         puzzle: usize,
@@ -146,10 +153,11 @@ mod tests {
     }
 
     impl Program for Scripted {
-        fn begin(&mut self) -> Result<(), Forfeit> {
+        fn begin(&mut self) -> Result<(), NotBegun> {
             self.puzzle += 1;
             match self.script.get(self.puzzle - 1) {
-                Some(Some(Fault::Stall)) => Err(forfeit(Fault::Stall)),
+                Some(Some(Fault::Stall)) => Err(forfeit(Fault::Stall).into()),
+                Some(Some(Fault::Resigned)) => Err(NotBegun::Changed("it has changed".to_owned())),
                 _ => Ok(()),
             }
         }
@@ -218,6 +226,13 @@ mod tests {
         assert_eq!(found.len(), 4);
         let message = error.expect("no puzzle begins").to_string();
         assert!(message.starts_with("\"engine\" could not begin 4 puzzles in a row"), "{message}");
+    }
+
+    #[test]
+    fn a_program_that_becomes_another_one_ends_the_step_and_loses_no_puzzle() {
+        let (found, error, _) = answers(&[None, Some(Fault::Resigned)]);
+        assert!(found.len() == 1 && found[0].is_ok());
+        assert_eq!(error.expect("it changes").to_string(), "it has changed");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::program::Forfeit;
+use super::program::{Forfeit, NotBegun};
 use crate::board::TablebaseError;
 use crate::event::Cancelled;
 use crate::network::EvaluatorError;
@@ -19,6 +19,9 @@ pub enum ArenaError {
     /// A program cannot be started.
     #[error(transparent)]
     Program(#[from] Forfeit),
+    /// A program did not begin a game, which nobody loses by that.
+    #[error(transparent)]
+    NotBegun(#[from] NotBegun),
     /// A program loses every game at once.
     #[error(
         "\"{player}\" lost {games} games in a row before it had made a move, so the match ends here; finished games are stored. The last time: {detail}"

@@ -4,7 +4,7 @@ use super::adjudication::AdjudicationParams;
 use super::error::ArenaError;
 use super::job::Match;
 use super::params::ArenaParams;
-use super::program::{Forfeit, Program};
+use super::program::{Forfeit, NotBegun, Program};
 use crate::board::{Ending, Game, GameResult, Move, Rules, Side, Tablebase, random_opening};
 use crate::book::Book;
 use crate::event::{GameSnapshot, Observer};
@@ -105,9 +105,12 @@ impl<'a> MatchGame<'a> {
         };
         for player in 0..2 {
             if let Mover::Program(program) = &mut slot.movers[player]
-                && let Err(forfeit) = program.begin()
+                && let Err(not_begun) = program.begin()
             {
-                slot.lose(player, forfeit);
+                match not_begun {
+                    NotBegun::Forfeit(forfeit) => slot.lose(player, forfeit),
+                    changed @ NotBegun::Changed(_) => slot.error = Some(changed.into()),
+                }
                 return slot;
             }
         }

@@ -7,10 +7,10 @@ use crate::board::{Fault, Game, Move};
 
 /// A program that plays one game at a time.
 ///
-/// A program that fails never ends a match: [`Program::answer`] returns a [`Forfeit`], and the next [`Program::begin`] starts it again.
+/// A program that fails loses its game by a [`Forfeit`], and the next [`Program::begin`] starts it again.
 pub trait Program: Send {
     /// Begins a game and forgets the last one. Starts the program if it does not run.
-    fn begin(&mut self) -> Result<(), Forfeit>;
+    fn begin(&mut self) -> Result<(), NotBegun>;
 
     /// Starts to think about the last position of a game, which is not over. `opponent` is the opponent's clock, if it has one.
     fn think(&mut self, game: &Game, opponent: Option<Clock>);
@@ -46,6 +46,17 @@ pub struct Answer {
     pub nodes: Option<u64>,
     /// Wall-clock seconds from the request to the answer.
     pub seconds: f64,
+}
+
+/// A program did not begin a game.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotBegun {
+    /// It loses the game.
+    #[error(transparent)]
+    Forfeit(#[from] Forfeit),
+    /// It is not the program any more that the other games were played with, so nothing is played with it. In words, with what to do.
+    #[error("{0}")]
+    Changed(String),
 }
 
 /// A program lost a game, or failed at a puzzle.

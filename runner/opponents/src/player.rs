@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dc0_core::arena::{Answer, Clock, Forfeit, Program};
+use dc0_core::arena::{Answer, Clock, Forfeit, NotBegun, Program};
 use dc0_core::board::{Fault, Game, Move, Position, Side};
 use dc0_core::store::Scores;
 use dc0_process::clock::Stopwatch;
@@ -205,10 +205,14 @@ impl<P: Protocol> Player<P> {
         self.fail(Fault::Crash, &what)
     }
 
-    /// The game is lost because the program could not begin it.
-    fn no_start(&mut self, error: &OpponentError) -> Forfeit {
-        let fault = if matches!(error, OpponentError::NotReady { .. }) { Fault::Stall } else { Fault::Crash };
-        self.fail(fault, &format!("cannot play: {}", chain(error)))
+    /// The program could not begin a game. It loses it, unless it is another program now.
+    fn not_begun(&mut self, error: &OpponentError) -> NotBegun {
+        let fault = match error {
+            OpponentError::Changed { .. } => return NotBegun::Changed(error.to_string()),
+            OpponentError::NotReady { .. } => Fault::Stall,
+            _ => Fault::Crash,
+        };
+        self.fail(fault, &format!("cannot play: {}", chain(error))).into()
     }
 
     /// A running program that can play a game.
@@ -344,13 +348,13 @@ impl<P: Protocol> Player<P> {
 }
 
 impl<P: Protocol> Program for Player<P> {
-    fn begin(&mut self) -> Result<(), Forfeit> {
+    fn begin(&mut self) -> Result<(), NotBegun> {
         self.stage = Stage::Idle;
         self.clock = match &self.setup.limit {
             Limit::Clock(params) => Some(GameClock::new(params)),
             _ => None,
         };
-        self.ready().map_err(|error| self.no_start(&error))?;
+        self.ready().map_err(|error| self.not_begun(&error))?;
         self.has_played = true;
         Ok(())
     }

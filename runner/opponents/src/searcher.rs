@@ -10,7 +10,7 @@ use dc0_core::alphabeta::{
     AlphaBeta, AlphaBetaParams, Control, Found, Limits, NnueEvaluation, PieceSquares, Score, StaticEvaluator,
     bench,
 };
-use dc0_core::arena::{Answer, Clock, Forfeit, Program};
+use dc0_core::arena::{Answer, Clock, Forfeit, NotBegun, Program};
 use dc0_core::board::{Fault, Game, Tablebase, TablebaseError};
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Param as _, Value};
@@ -154,7 +154,7 @@ impl Control for UntilStopped {
 }
 
 impl Program for Searcher {
-    fn begin(&mut self) -> Result<(), Forfeit> {
+    fn begin(&mut self) -> Result<(), NotBegun> {
         let mut searcher = self.recovered();
         searcher.start_game();
         self.state = State::Idle(searcher);

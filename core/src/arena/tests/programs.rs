@@ -6,7 +6,7 @@ use super::{hashed, params, player};
 use crate::arena::baselines::baseline;
 use crate::arena::{
     AdjudicationParams, Answer, ArenaError, ArenaParams, Clock, Fault, Forfeit, Match, MatchShard, Mind,
-    Player, Program, ResignationParams, play,
+    NotBegun, Player, Program, ResignationParams, play,
 };
 use crate::board::{Adjudication, Ending, Game, Move, Rules};
 use crate::event::Silent;
@@ -19,6 +19,9 @@ struct Fake {
     baseline: &'static str,
     /// A fault in the move of this number of each game, from 0.
     fails: Option<(u32, Fault)>,
+    /// The game before which it becomes another program, from 0.
+    changes: Option<u32>,
+    games: u32,
     moves: u32,
     polls: u32,
     played: Option<Move>,
@@ -27,13 +30,16 @@ struct Fake {
 
 impl Fake {
     fn new(baseline: &'static str) -> Self {
-        Self { baseline, fails: None, moves: 0, polls: 0, played: None, score: 0.0 }
+        Self { baseline, fails: None, changes: None, games: 0, moves: 0, polls: 0, played: None, score: 0.0 }
     }
 }
 
 impl Program for Fake {
-    fn begin(&mut self) -> Result<(), Forfeit> {
-        self.moves = 0;
+    fn begin(&mut self) -> Result<(), NotBegun> {
+        if self.changes == Some(self.games) {
+            return Err(NotBegun::Changed("the fake has changed".to_owned()));
+        }
+        (self.games, self.moves) = (self.games + 1, 0);
         Ok(())
     }
 
@@ -144,6 +150,15 @@ fn a_program_that_never_makes_a_move_ends_the_match() {
     let message = error.to_string();
     assert!(message.starts_with("\"fake\" lost 4 games in a row before"), "{message}");
     assert!(message.ends_with("The last time: the fake made 0 moves"), "{message}");
+}
+
+#[test]
+fn a_program_that_becomes_another_one_ends_the_match_and_loses_no_game() {
+    let make = || -> Result<Box<dyn Program>, Forfeit> {
+        Ok(Box::new(Fake { changes: Some(1), ..Fake::new("random") }))
+    };
+    let error = played(&params(4), [player("random"), program(&make, false)], 1).expect_err("it changes");
+    assert_eq!(error.to_string(), "the fake has changed");
 }
 
 #[test]

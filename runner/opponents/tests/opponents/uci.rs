@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dc0_core::arena::Forfeit;
+use dc0_core::arena::{Forfeit, NotBegun};
 use dc0_core::board::{Fault, Game, Position};
 use dc0_core::params::Value;
 use dc0_opponents::{ClockParams, Opponent, ProgramOptions, UciParams};
@@ -230,6 +230,20 @@ fn a_program_that_dies_is_started_again_for_the_next_game() {
         assert_eq!(answer(&mut *program, &game).unwrap_err().detail, "Test Engine 1.0 does not run");
         program.begin().unwrap();
     }
+}
+
+#[test]
+fn a_program_that_changed_is_not_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net");
+    std::fs::write(&net, "one").unwrap();
+    let style = options([("Seed", Value::Text(net.to_str().unwrap().to_owned()))]);
+    let mut program = started(&UciParams { options: style, ..mode(&["die", "1"]) });
+    let forfeit = answer(&mut *program, &Game::initial()).unwrap_err();
+    assert_eq!(forfeit.fault, Fault::Crash);
+    std::fs::write(&net, "other").unwrap();
+    let error = program.begin().unwrap_err();
+    assert!(matches!(&error, NotBegun::Changed(what) if what.contains("net has changed")), "{error}");
 }
 
 #[test]
