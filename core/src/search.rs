@@ -158,6 +158,9 @@ impl Search {
         self.game.play_unchecked(played);
         match child {
             Some(child) => {
+                if self.params.two_fold_draws && self.tree.graph.is_none() {
+                    self.remove_old_repetitions(child);
+                }
                 self.tree.copy_below(child, &mut self.spare);
                 std::mem::swap(&mut self.tree, &mut self.spare);
                 self.tree.flip_draw_values(self.draw_value(1));

@@ -1,6 +1,6 @@
 //! For tests and benches: fixed positions, the search signature on them, and the invariants of every tree.
 
-use super::tree::{NodeId, State, VisitedEdge};
+use super::tree::{MovesLeft, NodeId, State, VisitedEdge};
 use super::{Search, SearchParams};
 use crate::board::{Game, Position, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -71,6 +71,29 @@ impl Search {
                 unvisited.first().is_none_or(|first| unvisited.iter().all(|prior| prior <= first));
             assert!(visited.is_empty() || is_sorted, "the likeliest unvisited edge comes first");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
+            if self.tree.graph.is_none() {
+                for edge in visited {
+                    let child = self.tree.node(edge.child);
+                    assert_eq!(edge.visits, child.visits, "an edge of a tree has its node's visits");
+                    let difference = (edge.value_sum + child.value_sum).abs();
+                    assert!(
+                        difference <= 1e-6 * f64::from(edge.visits),
+                        "and its values, for the other side"
+                    );
+                }
+                let plies = |moves_left: &MovesLeft, node: NodeId| {
+                    let of_edge = |edge: &VisitedEdge| moves_left.sum(edge.child) + f64::from(edge.visits);
+                    f64::from(moves_left.own(node)) + visited.iter().map(of_edge).sum::<f64>()
+                };
+                let sums_up = node.state == State::Expanded && node.proof.is_none();
+                if let Some(moves_left) = self.tree.moves_left.as_ref().filter(|_| sums_up) {
+                    let difference = (moves_left.sum(id as NodeId) - plies(moves_left, id as NodeId)).abs();
+                    assert!(
+                        difference <= 1e-3 * f64::from(node.visits),
+                        "moves left are a ply more than below"
+                    );
+                }
+            }
         }
     }
 }

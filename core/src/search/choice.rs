@@ -29,9 +29,10 @@ params! {
         trusted_share: f64 = 0.15, in 0.0..=1.0;
         /// Standard errors that `lcb` subtracts from the mean (KataGo's 5).
         deviations: f64 = 5.0, in 0.0..=100.0;
-        /// Added to the visits before they become probabilities; below 0 excludes moves with few visits (Leela Chess Zero).
+        /// Added to the visits before they become probabilities; below 0 excludes moves with few visits (Leela Chess Zero). Moves
+        /// without a visit are never drawn.
         visit_offset: f64 = 0.0, in -1000.0..=1000.0;
-        /// Moves this much worse than the best are not drawn (Leela Chess Zero); 2 excludes none.
+        /// Moves this much worse than the most visited one are not drawn (Leela Chess Zero); 2 excludes none.
         value_cutoff: f64 = 2.0, in 0.0..=2.0;
     }
     check |params| {
@@ -98,7 +99,7 @@ pub struct Target {
 }
 
 /// Chooses a move with probability `(visits + visit_offset)^(1/temperature)`, normalised (Silver et al. 2017, Methods), among
-/// those within `value_cutoff` of the best.
+/// those no more than `value_cutoff` worse than the most visited one.
 ///
 /// A proven win is always played, and a proven loss only if all moves lose; with moves left known, the shortest win and the
 /// longest loss. Temperature 0 takes the best move according to `params.by`; the larger prior breaks ties, and decides if no
@@ -109,7 +110,8 @@ pub fn choose_move(moves: &[RootMove], params: &ChoiceParams, temperature: f64, 
     if temperature == 0.0 || best.visits == 0 || best.proof == Some(Proof::Win) {
         return best.played;
     }
-    let top = moves.iter().filter_map(|mv| mv.value).fold(f64::NEG_INFINITY, f64::max);
+    let most_visited = moves.iter().reduce(|a, b| if a.visits >= b.visits { a } else { b });
+    let top = most_visited.and_then(|mv| mv.value).unwrap_or(-1.0);
     let open = |mv: &&RootMove| mv.value.is_some_and(|value| value >= top - params.value_cutoff);
     let weights: Vec<(Move, f64)> =
         moves.iter().filter(open).map(|mv| (mv.played, f64::from(mv.visits) + params.visit_offset)).collect();

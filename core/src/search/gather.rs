@@ -117,8 +117,11 @@ impl Search {
     }
 
     /// The collisions after which a batch of so many leaves that begins now is complete. By default one for each leaf that it may
-    /// collide with.
+    /// collide with; one where the root has a schedule, from which a collision that counts as in flight would take a move.
     fn max_collisions(&self, leaves: u32) -> u32 {
+        if self.root.rule.plans_ahead() {
+            return 1;
+        }
         let leaves = leaves.saturating_add(self.in_flight as u32);
         self.params.max_collisions.unwrap_or_else(|| leaves.min(MAX_COLLISIONS))
     }
@@ -209,7 +212,7 @@ impl Search {
         self.game.state_key() ^ u64::from(self.is_two_fold_draw(depth))
     }
 
-    fn is_two_fold_draw(&self, depth: usize) -> bool {
+    pub(super) fn is_two_fold_draw(&self, depth: usize) -> bool {
         self.params.two_fold_draws && self.game.plies_since_repetition().is_some_and(|plies| plies <= depth)
     }
 

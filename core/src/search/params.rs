@@ -201,7 +201,7 @@ params! {
         /// Collisions: descents to a leaf in flight that one batch may have before it is evaluated with the leaves it has. They turn
         /// back, but count as in flight until the batch is complete, so that the next descent goes elsewhere. More fill the batch,
         /// with less promising leaves. () for as many as there may be leaves in flight, those of other threads included, but at
-        /// most 1000; 1 ends a batch at the first.
+        /// most 1000; 1 ends a batch at the first, as a `gumbel` root always does to keep its schedule.
         max_collisions: Option<u32> = None, in 1..=1000;
         /// Virtual loss: how a descent in flight counts.
         virtual_loss_mode: VirtualLossMode = VirtualLossMode::Visit;
@@ -215,8 +215,9 @@ params! {
         mate_in_one: bool = false;
         /// Whether the second occurrence of a position within the tree counts as a draw, as in Leela Chess Zero; it proves nothing.
         two_fold_draws: bool = false;
-        /// Smart pruning: the search stops once no move can overtake the most visited one in the rest of the budget. This does
-        /// not change which move is chosen by visits at temperature 0, only the visits. For a `puct` root.
+        /// Smart pruning: the search stops once no move can overtake the most visited one in the rest of the budget. This changes
+        /// the visits, but not which move is chosen by visits at temperature 0, unless the rest would have proven something. For a
+        /// `puct` root.
         smart_pruning: bool = false;
         /// Tree reuse: whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
         reuse_tree: bool = false;
@@ -255,7 +256,12 @@ impl SearchParams {
         let growing = "has no effect with c_puct_factor 0; leave it out, or set a factor";
         let probing = "has no effect without tablebases; leave it out, or set them";
         let is_single = self.leaf_batch == 1;
+        let planned = "has no effect with a gumbel root and tree_rule \"improved\", neither of which uses PUCT; leave it out, or change one";
+        let is_planned = self.root.rule == RootRule::Gumbel && self.tree_rule == TreeRule::Improved;
         let all = [
+            ("search.c_puct", self.c_puct != declared.c_puct && is_planned, planned),
+            ("search.c_puct_factor", self.c_puct_factor != declared.c_puct_factor && is_planned, planned),
+            ("search.fpu", self.fpu != declared.fpu && is_planned, planned),
             (
                 "search.c_puct_base",
                 self.c_puct_base != declared.c_puct_base && self.c_puct_factor == 0.0,
@@ -268,6 +274,16 @@ impl SearchParams {
                 batched,
             ),
             ("search.virtual_loss", self.virtual_loss != declared.virtual_loss && is_single, batched),
+            (
+                "search.virtual_loss_mode",
+                self.virtual_loss_mode != declared.virtual_loss_mode && is_planned && !is_single,
+                planned,
+            ),
+            (
+                "search.virtual_loss",
+                self.virtual_loss != declared.virtual_loss && is_planned && !is_single,
+                planned,
+            ),
             (
                 "search.tablebase_use",
                 self.tablebase_use != declared.tablebase_use && self.tablebases.is_none(),

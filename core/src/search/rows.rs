@@ -86,15 +86,28 @@ impl Search {
     /// may be in flight.
     pub fn rows(&self, search: u32, untried: bool) -> Vec<TreeRow> {
         let mut rows = self.root_row();
-        let mut depths = vec![0u16; self.tree.nodes.len()];
-        for parent in 0..self.tree.nodes.len() as NodeId {
-            let depth = depths[parent as usize] + 1;
-            for row in self.edge_rows(parent, depth, untried) {
+        // In a graph an edge may have left a node that no other leads to, so the rows follow the edges instead of the nodes.
+        let mut numbers = vec![TreeRow::NO_NODE; self.tree.nodes.len()];
+        let mut reached = Vec::new();
+        if !rows.is_empty() {
+            numbers[ROOT as usize] = ROOT;
+            reached.push((ROOT, 0));
+        }
+        let mut next = 0;
+        while let Some((parent, depth)) = reached.get(next).copied() {
+            for mut row in self.edge_rows(parent, depth + 1, untried) {
                 if row.node != TreeRow::NO_NODE {
-                    depths[row.node as usize] = depth;
+                    let number = &mut numbers[row.node as usize];
+                    if *number == TreeRow::NO_NODE {
+                        *number = reached.len() as u32;
+                        reached.push((row.node, depth + 1));
+                    }
+                    row.node = *number;
                 }
+                row.parent = next as u32;
                 rows.push(row);
             }
+            next += 1;
         }
         numbered(rows, search)
     }

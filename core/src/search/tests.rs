@@ -237,6 +237,26 @@ fn smart_pruning_does_not_change_the_move() {
 }
 
 #[test]
+fn with_the_solver_smart_pruning_loses_nothing_but_proofs() {
+    let params = SearchParams { mate_in_one: false, ..simulations(400) };
+    let (mut saved, mut proven) = (0, 0);
+    for (salt, game) in bench::positions().iter().enumerate() {
+        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let pruning = SearchParams { smart_pruning: true, ..params.clone() };
+        let (short, whole) =
+            (searched(game, &pruning, &mut evaluator), searched(game, &params, &mut evaluator));
+        let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+        let proofs = |search: &Search| search.root_moves().filter(|mv| mv.proof.is_some()).count();
+        if chosen(&short) != chosen(&whole) {
+            assert!(proofs(&whole) > proofs(&short), "{}", game.position().fen());
+            proven += 1;
+        }
+        saved += whole.visits() - short.visits();
+    }
+    assert!(saved > 0 && proven < 10, "{saved} simulations saved, {proven} proofs missed");
+}
+
+#[test]
 fn nodes_and_edges_keep_to_their_sizes() {
     let search = searched(&Game::initial(), &simulations(200_000), &mut Hashed::new(encoding(), 1));
     let memory = search.memory();

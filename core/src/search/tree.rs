@@ -181,6 +181,18 @@ impl Tree {
         visited
     }
 
+    /// Makes a visited edge an unvisited one.
+    pub(super) fn remove_visited_edge(&mut self, id: NodeId, index: u8) {
+        let (node, index) = (self.node(id), usize::from(index));
+        let (first, visited) = (node.edges().start, node.visited_edges());
+        let moved = first + index..first + visited.len();
+        self.moves[moved.clone()].rotate_left(1);
+        self.priors[moved].rotate_left(1);
+        self.visited.all[visited.start + index..visited.end].rotate_left(1);
+        self.nodes[id as usize].visited_count -= 1;
+        self.put_likeliest_first(id);
+    }
+
     /// Records the proven result of a visited edge, and what follows for its node (MCTS-Solver, Winands et al. 2008): one
     /// winning edge proves a win; once all edges are proven, the best of them is the node's result.
     pub(super) fn prove(&mut self, node: NodeId, index: u8, proof: Proof) {

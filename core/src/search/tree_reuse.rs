@@ -2,7 +2,34 @@
 
 use std::collections::HashMap;
 
-use super::tree::{Graph, MovesLeft, NodeId, Tree};
+use super::Search;
+use super::tree::{Graph, MovesLeft, NodeId, ROOT, State, Tree};
+
+impl Search {
+    /// Removes the nodes below `root`, where the game stands now, that were drawn because they repeat a position of the tree, and
+    /// repeat none below `root`. Leela Chess Zero does so, too (`EnsureNodeTwoFoldCorrectForDepth`). A graph needs no such step: its
+    /// descents ask the game again.
+    pub(super) fn remove_old_repetitions(&mut self, root: NodeId) {
+        let is_repeated = |node: &NodeId| self.tree.node(*node).state == State::Repeated;
+        let repeated: Vec<NodeId> = (0..self.tree.nodes.len() as NodeId).filter(is_repeated).collect();
+        if repeated.is_empty() {
+            return;
+        }
+        let parents = self.tree.parents();
+        let root_ply = self.game.ply();
+        for node in repeated {
+            let Some(path) = self.tree.path_between(root, node, &parents) else { continue };
+            for (parent, index) in &path {
+                self.game.play_unchecked(self.tree.moves(*parent)[usize::from(*index)]);
+            }
+            let is_draw = self.is_two_fold_draw(path.len());
+            self.game.take_back_to(root_ply);
+            if !is_draw {
+                self.tree.remove_leaf(&path);
+            }
+        }
+    }
+}
 
 impl Tree {
     /// Copies the part below a node into an empty tree, where the node is the root.
@@ -52,8 +79,62 @@ impl Tree {
         (copy.first_edge, copy.first_visited) = (first_edge, first_visited);
     }
 
+    /// The parent of each node; the root's own number for the root.
+    fn parents(&self) -> Vec<NodeId> {
+        let mut parents = vec![ROOT; self.nodes.len()];
+        for parent in 0..self.nodes.len() as NodeId {
+            for edge in self.visited_edges(parent) {
+                parents[edge.child as usize] = parent;
+            }
+        }
+        parents
+    }
+
+    /// The edges from one node down to another; `None` if that is not below it.
+    fn path_between(&self, top: NodeId, node: NodeId, parents: &[NodeId]) -> Option<Vec<(NodeId, u8)>> {
+        let (mut path, mut below) = (Vec::new(), node);
+        while below != top {
+            if below == ROOT {
+                return None;
+            }
+            let parent = parents[below as usize];
+            let index = self.visited_edges(parent).iter().position(|edge| edge.child == below)?;
+            path.push((parent, index as u8));
+            below = parent;
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// Removes the node that a path leads to, whose visits all had the same value: no node above it counts them any more, and its edge
+    /// is unvisited again.
+    fn remove_leaf(&mut self, path: &[(NodeId, u8)]) {
+        let Some(((parent, last), above)) = path.split_last() else { return };
+        let edge = self.edge_mut(*parent, *last).clone();
+        let (visits, mut value_sum) = (edge.visits, edge.value_sum);
+        let draw_sum = self.node(edge.child).draw_sum;
+        let mut plies_sum = self.moves_left.as_ref().map_or(0.0, |moves_left| moves_left.sum(edge.child));
+        let mut count_off = |tree: &mut Self, node: NodeId, value_sum: f64| {
+            let counted = &mut tree.nodes[node as usize];
+            counted.visits -= visits;
+            counted.value_sum -= value_sum;
+            counted.draw_sum -= draw_sum;
+            plies_sum += f64::from(visits);
+            if let Some(moves_left) = &mut tree.moves_left {
+                moves_left.sums[node as usize] -= plies_sum;
+            }
+        };
+        count_off(self, *parent, value_sum);
+        for (node, index) in above.iter().rev() {
+            value_sum = -value_sum;
+            self.edge_mut(*node, *index).remove_visits(visits, value_sum);
+            count_off(self, *node, value_sum);
+        }
+        self.remove_visited_edge(*parent, *last);
+    }
+
     /// Exchanges the draw scores of the two players, as the root is now the other player's. `at_root` is the old value of a draw
-    /// for the side to move at the root.
+    /// for the side to move at the root. Deviations keep the old player's view.
     pub(super) fn flip_draw_values(&mut self, at_root: f64) {
         if at_root == 0.0 {
             return;

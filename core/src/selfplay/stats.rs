@@ -31,7 +31,7 @@ pub struct SelfPlayStats {
     pub cache_hits: u64,
     /// Batches with at least one position that reached the net.
     pub batches: u64,
-    /// Simulations of all searches.
+    /// Simulations of all searches, visits that `reuse_tree` kept included.
     pub simulations: u64,
     /// Sum over positions of the entropy of the policy target, in nats.
     pub entropy_sum: f64,

@@ -46,12 +46,15 @@ impl RootSearch for Gumbel {
         let fresh =
             "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
         let whole = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
+        let collisions =
+            "a gumbel root ends a batch at its first collision; leave it out, or set root.rule to \"puct\"";
         let puct_root = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";
         let conflicts = [
             (params.moves_left.is_some(), "moves_left", puct_only),
             (params.reuse_tree, "reuse_tree", fresh),
             (params.smart_pruning, "smart_pruning", whole),
             (params.kld_gain.is_some(), "kld_gain", whole),
+            (params.max_collisions.is_some_and(|most| most > 1), "max_collisions", collisions),
             (params.root.forced_playouts > 0.0, "root.forced_playouts", puct_root),
             (params.root.c_puct.is_some(), "root.c_puct", puct_root),
             (params.root.fpu.is_some(), "root.fpu", puct_root),

@@ -106,7 +106,7 @@ fn first_forced(search: &Search) -> Option<usize> {
 }
 
 /// Policy target pruning (Wu 2020, section 3.2): removes as many of a move's forced visits as keep its PUCT score below that of
-/// the most visited move, and then a single visit that remains.
+/// the most visited move that is not proven to lose, and then a single visit that remains.
 fn pruned_visits(search: &Search, moves: &[RootMove]) -> Vec<RootMove> {
     let edge_visits = search.visits() - 1;
     let scale = search.exploration_scale(ROOT, search.visits());
@@ -116,7 +116,8 @@ fn pruned_visits(search: &Search, moves: &[RootMove]) -> Vec<RootMove> {
         let value = mv.value? + utility(mv).unwrap_or(0.0);
         Some(value + exploration(scale, mv.prior.into(), visits))
     };
-    let most_visited = moves.iter().max_by_key(|mv| mv.visits);
+    let may_be_played = |mv: &&RootMove| mv.proof != Some(Proof::Loss);
+    let most_visited = moves.iter().filter(may_be_played).max_by_key(|mv| mv.visits);
     let limit = most_visited.and_then(|mv| score(mv, mv.visits));
     let prune = |mv: &RootMove| {
         let forced = forced_visits(search.params.root.forced_playouts, mv.prior.into(), edge_visits) as u32;
@@ -168,4 +169,57 @@ fn scores(search: &Search) -> Vec<RootScore> {
         RootScore { played: *mv, q, u, plies, score: q + u + plies, is_open }
     };
     moves.map(score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pruned_visits;
+    use crate::board::{Game, Move, Rules};
+    use crate::encoding::{Encoding, EncodingName, Orientation};
+    use crate::network::fake::Uniform;
+    use crate::search::Search;
+    use crate::search::choice::RootMove;
+    use crate::search::params::{RootParams, SearchParams};
+    use crate::search::proof::Proof;
+
+    fn root_move(uci: &str, visits: u32, prior: f32, value: f64) -> RootMove {
+        let (standard_error, proof, moves_left) = (0.0, None, None);
+        let played = Move::from_uci(uci).expect("a move");
+        RootMove { played, visits, prior, value: Some(value), standard_error, proof, moves_left }
+    }
+
+    /// The visits that pruning leaves at a root with 101 visits, `c_puct` 1 and `forced_playouts` 2, so that U is
+    /// √101 · P / (1 + n) and √(200 · P) visits of a move are forced.
+    fn pruned(moves: &[RootMove]) -> Vec<u32> {
+        let root = RootParams { forced_playouts: 2.0, ..RootParams::default() };
+        let params = SearchParams { simulations: 101, c_puct: 1.0, root, ..SearchParams::default() };
+        let mut search = Search::with_tablebases(Game::initial(), Rules { max_plies: 512 }, params, None);
+        let mut evaluator = Uniform::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove));
+        search.run(&mut evaluator).expect("fakes do not fail");
+        assert_eq!(search.visits(), 101);
+        pruned_visits(&search, moves).iter().map(|mv| mv.visits).collect()
+    }
+
+    #[test]
+    fn forced_visits_are_pruned_down_to_the_score_of_the_most_visited_move() {
+        // The limit is the first one's 0.5 + √101 · 0.5 / 61 = 0.5824.
+        let best = root_move("e2e4", 60, 0.5, 0.5);
+        // 0.2 + √101 · 0.2 / (1 + n) falls below it for n ≥ 5 (0.535, and 0.602 for 4); 6 visits are forced, so 5 stay of 8.
+        let some = root_move("d2d4", 8, 0.2, 0.2);
+        // −0.5 + √101 · 0.1 / (1 + n) is below it for any n; 4 visits are forced, so 1 of 5 stays, and a single one goes.
+        let bad = root_move("a2a3", 5, 0.1, -0.5);
+        // Of 20 visits only the 6 forced ones may go.
+        let many = root_move("c2c4", 20, 0.2, -0.9);
+        // √(200 · 0.01) is one visit, and its score without that is too high: 0.49 + √101 · 0.01 = 0.59.
+        let good = root_move("g1f3", 1, 0.01, 0.49);
+        let moves = [best, some, bad, many, good];
+        assert_eq!(pruned(&moves), [60, 5, 0, 14, 1]);
+    }
+
+    #[test]
+    fn a_move_that_is_proven_to_lose_is_not_the_limit_of_pruning() {
+        let lost = RootMove { proof: Some(Proof::Loss), ..root_move("h2h4", 90, 0.2, -1.0) };
+        let [best, bad] = [root_move("e2e4", 60, 0.5, 0.5), root_move("a2a3", 5, 0.1, -0.5)];
+        assert_eq!(pruned(&[lost, best, bad])[1..], [60, 0]);
+    }
 }

@@ -124,6 +124,31 @@ fn collisions_leave_no_trace() {
     }
 }
 
+#[test]
+fn a_gumbel_root_keeps_its_schedule_in_batches() {
+    for considered in [4, 8] {
+        let root = RootParams { rule: RootRule::Gumbel, considered, ..RootParams::default() };
+        for game in bench::positions() {
+            let in_batches_of = |leaves| {
+                let params = SearchParams {
+                    root: root.clone(),
+                    leaf_batch: leaves,
+                    solver: false,
+                    ..simulations(257)
+                };
+                let search = searched(&game, &params, &mut Hashed::new(encoding(), 2));
+                let mut spent: Vec<u32> = search.root_moves().map(|mv| mv.visits).collect();
+                spent.sort_unstable();
+                spent
+            };
+            let alone = in_batches_of(1);
+            for leaves in [2, 16, 64, 256] {
+                assert_eq!(in_batches_of(leaves), alone, "{leaves} leaves, {}", game.position().fen());
+            }
+        }
+    }
+}
+
 /// The mean share of a batch's leaves that are neighbours: children of a node with another leaf in the batch.
 fn share_of_neighbours(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> f64 {
     let mut search = new_search(game.clone(), params.clone());

@@ -24,6 +24,22 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
 }
 
 #[test]
+fn nodes_that_no_edge_leads_to_any_more_have_no_rows() {
+    // Full of repetitions: edges of a graph come to lead to other nodes.
+    let game = from_fen("4k3/8/p1p1p1p1/P1P1P1P1/8/8/8/4K3 w - - 0 1");
+    let params = SearchParams { graph: true, ..simulations(4000) };
+    let search = searched(&game, &params, &mut Hashed::new(encoding(), 2));
+    let rows = search.rows(0, true);
+    let reached = |row: &&TreeRow| row.node != TreeRow::NO_NODE;
+    let mut nodes: Vec<u32> = rows.iter().filter(reached).map(|row| row.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    assert!(nodes.len() < search.tree.nodes.len(), "every node is reached");
+    assert!(nodes.iter().copied().eq(0..nodes.len() as u32));
+    new_search(game, params).restore(&rows).expect("rows of a search fit").check_invariants();
+}
+
+#[test]
 fn rows_match_the_root_and_add_up() {
     for (game, _, search) in some_searches() {
         let rows = search.rows(7, true);

@@ -1,7 +1,7 @@
 //! Exact results: the solver, mates, draws and ends of the game.
 
 use super::*;
-use crate::search::tree::{State, Tree};
+use crate::search::tree::{NodeId, State, Tree};
 
 /// The moves with a share of the policy target.
 fn target_moves(search: &Search) -> Vec<String> {
@@ -102,6 +102,51 @@ fn a_repetition_in_the_tree_is_a_draw() {
     assert_eq!(back.value, Some(0.0));
     let (_, draw) = search.root_value();
     assert!((draw - 1.0).abs() < 1e-9);
+}
+
+/// The nodes below one, where a game stands, that are drawn by a repetition, and repeat no position from there on.
+fn old_repetitions(search: &Search, node: NodeId, game: &mut Game, root_ply: usize) -> u32 {
+    let mut count = 0;
+    for (mv, edge) in search.tree.moves(node).iter().zip(search.tree.visited_edges(node)) {
+        let ply = game.ply();
+        game.play_unchecked(*mv);
+        let plies = game.plies_since_repetition();
+        let is_old = plies.is_none_or(|plies| plies > game.ply() - root_ply);
+        count += u32::from(is_old && search.tree.node(edge.child).state == State::Repeated);
+        count += old_repetitions(search, edge.child, game, root_ply);
+        game.take_back_to(ply);
+    }
+    count
+}
+
+#[test]
+fn tree_reuse_keeps_no_draw_by_a_repetition_of_what_is_now_before_the_root() {
+    let plain = SearchParams { two_fold_draws: true, reuse_tree: true, ..simulations(3000) };
+    let shapes = [
+        plain.clone(),
+        SearchParams { draw_score: -0.2, solver: false, ..plain.clone() },
+        with_moves_left(plain),
+    ];
+    for params in shapes {
+        let mut search = new_search(from_fen("8/8/8/4k3/8/8/3K1R2/8 w - - 0 1"), params.clone());
+        let mut removed = 0;
+        for _ in 0..6 {
+            run(&mut search, &mut Hashed::new(encoding(), 5).with_moves_left());
+            let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+            let mut game = search.game().clone();
+            game.play_unchecked(played);
+            let root_ply = game.ply();
+            if let Some(child) = search.child_to_keep(played) {
+                removed += old_repetitions(&search, child, &mut game, root_ply);
+            }
+            search.play_unchecked(played);
+            search.check_invariants();
+            if search.visits() > 0 {
+                assert_eq!(old_repetitions(&search, ROOT, &mut game, root_ply), 0, "{params:?}");
+            }
+        }
+        assert!(removed > 0, "nothing was to be removed: {params:?}");
+    }
 }
 
 #[test]

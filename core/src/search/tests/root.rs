@@ -177,12 +177,31 @@ fn few_visits_have_a_wide_bound_even_if_their_values_are_equal() {
     };
     // KataGo's prior of weight 1/n² has variance 1: √((1/2) / 2) for one visit.
     assert!((edge(&[0.9]).standard_error() - 0.5).abs() < 1e-9);
-    let equal = edge(&[0.9, 0.9]).standard_error();
-    assert!(equal > 0.1 && equal < 0.5, "{equal}");
+    // Two: the variance is (1/4) / (2 + 1/4), of (2 + 1/4)² / (2 + 1/16) effective visits.
+    let two = ((0.25 / 2.25) / (2.25f64.powi(2) / 2.0625)).sqrt();
+    assert!((edge(&[0.9, 0.9]).standard_error() - two).abs() < 1e-9);
     // With many visits it is the usual one: values ±0.2 around 0.1 have the deviation 0.2.
     let many: Vec<f64> = (0..10_000).map(|number| 0.1 + if number % 2 == 0 { 0.2 } else { -0.2 }).collect();
     assert!((edge(&many).standard_error() / (0.2 / 100.0) - 1.0).abs() < 1e-3);
     assert_eq!(VisitedEdge::EMPTY.standard_error(), 0.0);
+}
+
+#[test]
+fn removed_visits_leave_no_trace() {
+    let edge = |values: &[f64]| {
+        let mut edge = VisitedEdge::EMPTY;
+        for value in values {
+            edge.in_flight = 1;
+            edge.visit(*value);
+        }
+        edge
+    };
+    let mut changed = edge(&[0.5, 0.3, -0.7, 0.3, 0.3, 0.1]);
+    changed.remove_visits(3, 0.9);
+    let expected = edge(&[0.5, -0.7, 0.1]);
+    assert_eq!(changed.visits, 3);
+    assert!((changed.value_sum - expected.value_sum).abs() < 1e-9);
+    assert!((changed.deviation_sum - expected.deviation_sum).abs() < 1e-6);
 }
 
 #[test]
@@ -214,6 +233,15 @@ fn visit_offset_and_value_cutoff_exclude_bad_moves() {
     assert_eq!(drawn(ChoiceParams::default()), ["a2a3", "d2d4", "e2e4"]);
     assert_eq!(drawn(ChoiceParams { visit_offset: -3.0, ..ChoiceParams::default() }), ["a2a3", "e2e4"]);
     assert_eq!(drawn(ChoiceParams { value_cutoff: 0.2, ..ChoiceParams::default() }), ["d2d4", "e2e4"]);
+    // The most visited move decides, not one that is better after a visit or two.
+    let lucky = [moves[0], RootMove { value: Some(0.9), ..visited("d2d4", 3) }, moves[2]];
+    let params = ChoiceParams { value_cutoff: 0.2, ..ChoiceParams::default() };
+    let mut stream = stream(4);
+    let chosen = (0..200).map(|_| choose_move(&lucky, &params, 1.0, &mut stream).to_string());
+    let mut chosen: Vec<String> = chosen.collect();
+    chosen.sort();
+    chosen.dedup();
+    assert_eq!(chosen, ["d2d4", "e2e4"]);
 }
 
 #[test]

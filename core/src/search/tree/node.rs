@@ -86,6 +86,16 @@ impl VisitedEdge {
         self.deviation_sum += ((value - before) * (value - after)) as f32;
     }
 
+    /// Removes visits that had this sum, all with the same value. Others remain.
+    pub(in crate::search) fn remove_visits(&mut self, visits: u32, value_sum: f64) {
+        let squares = |sum: f64, count: u32| sum * sum / f64::from(count);
+        let square_sum = squares(self.value_sum, self.visits) + f64::from(self.deviation_sum);
+        self.visits -= visits;
+        self.value_sum -= value_sum;
+        let left = square_sum - squares(value_sum, visits) - squares(self.value_sum, self.visits);
+        self.deviation_sum = left.max(0.0) as f32;
+    }
+
     /// The standard error of the mean, with a prior observation that matters for few visits only: its weight is 1/n², and its
     /// variance that of values at both ends of [−1, 1] (KataGo, `getSelfUtilityLCBAndRadius`). One visit has one half; no visit 0.
     pub(in crate::search) fn standard_error(&self) -> f64 {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
 
+use dc0_core::regular;
 use serde::{Deserialize, Serialize};
 
 use crate::executor::FleetStatus;
@@ -59,7 +60,7 @@ pub struct LiveGameFile {
 impl StepStatus {
     /// Reads a file; `None` if there is none or it cannot be read.
     pub fn read(path: &Path) -> Option<Self> {
-        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+        serde_json::from_slice(&regular::read(path).ok()?).ok()
     }
 
     /// Seconds until the step is done at the speed so far; `None` before anything is done.

@@ -159,6 +159,35 @@ fn muon_steps_have_the_size_of_adamws() {
 }
 
 #[test]
+fn muon_looks_ahead_along_its_momentum_and_takes_a_kernel_for_a_matrix() {
+    let numbers = |salt: f64| -> Vec<f32> { (0..54).map(|n| (f64::from(n) * salt).sin() as f32).collect() };
+    let gradients = [1.3, 2.9].map(|salt| Tensor::from_slice(&numbers(salt)));
+    let params = OptimizerParams {
+        kind: OptimizerKind::Muon,
+        momentum: 0.8,
+        weight_decay: 0.1,
+        ..OptimizerParams::default()
+    };
+    let kernel = Tensor::ones([2, 3, 3, 3], (Kind::Float, Device::Cpu));
+    let (mut optimizer, mut flat) = (Optimizer::new(&params), FlatTensor::of_one(&kernel));
+    let _guard = tch::no_grad_guard();
+    for gradient in &gradients {
+        optimizer.begin_update();
+        optimizer.apply(0, &mut flat, gradient, 0.01).expect("updates");
+    }
+    // The first velocity is g₁, the second g₂ + 0.8 g₁; each step goes along the gradient and 0.8 of the velocity.
+    let [first, second] = &gradients;
+    let ahead = [first * 1.8, second + (second + first * 0.8) * 0.8];
+    let mut expected = Tensor::ones([2, 27], (Kind::Float, Device::Cpu));
+    for direction in &ahead {
+        let step = orthogonalized(&direction.reshape([2, 27])).expect("a matrix");
+        expected = expected * (1.0 - 0.01 * 0.1) - step * (0.01 * 0.2 * 27f64.sqrt());
+    }
+    let difference = (weight(&flat).reshape([2, 27]) - &expected).abs().max().double_value(&[]);
+    assert!(difference < 1e-6, "{difference}");
+}
+
+#[test]
 fn muon_leaves_biases_to_adamw() {
     let params = OptimizerParams { kind: OptimizerKind::Muon, ..OptimizerParams::default() };
     close(&weights_of_shape(&params, 0.1, &[4.0], &[1]), &[0.9]);
