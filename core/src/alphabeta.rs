@@ -132,6 +132,7 @@ impl AlphaBeta {
             let selective_depth = thread.selective_depth as u32;
             Found {
                 lines,
+                is_known: known.is_some(),
                 depth,
                 selective_depth,
                 nodes: 0,

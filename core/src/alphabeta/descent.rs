@@ -9,7 +9,7 @@ use super::ordering::{self, Buffers, Picked};
 use super::score::{INFINITE, MATE, MAX_EVALUATION, MAX_PLY, is_decisive, is_win, mated};
 use super::see::gains_at_least;
 use super::table::{Bound, Entry};
-use super::thread::{Node, Thread};
+use super::thread::{Frame, Node, Thread};
 use crate::board::{KnownMove, Move, PossibleChecks};
 
 /// Beyond this halfmove clock the table decides nothing, because the fifty-move rule is near, and keys do not know the clock. Chosen.
@@ -98,7 +98,7 @@ impl Thread<'_> {
                 return alpha;
             }
         }
-        let excluded = self.worker.frames[at.ply].excluded;
+        let Frame { excluded, is_verified, .. } = self.worker.frames[at.ply];
         let stored = self.shared.table.probe(at.key, at.ply).filter(|_| excluded.is_none());
         let trusted = stored.filter(|_| at.position.halfmove_clock() < TABLE_CLOCK);
         if let Some(entry) = trusted
@@ -127,6 +127,7 @@ impl Thread<'_> {
         if !is_pv
             && !at.is_check
             && excluded.is_none()
+            && !is_verified
             && let Some(score) = self.without_moves(at, &prospect, alpha, beta)
         {
             return if self.is_stopped { 0 } else { score };
@@ -255,7 +256,9 @@ impl Thread<'_> {
         // A search of depth 0 may stand pat, which is another pass.
         let verifying = reduced.max(1);
         self.no_pass_before = at.ply + (3 * verifying / 4).max(1) as usize;
+        self.worker.frames[at.ply].is_verified = true;
         let verified = self.search(at, verifying, beta - 1, beta, false);
+        self.worker.frames[at.ply].is_verified = false;
         self.no_pass_before = 0;
         (verified >= beta).then_some(score)
     }

@@ -216,6 +216,7 @@ impl<'a, 't> Iterations<'a, 't> {
     fn found(&mut self, depth: u32, nodes: u64) -> Found {
         Found {
             lines: self.lines(),
+            is_known: self.result.is_some(),
             depth,
             selective_depth: self.thread.selective_depth as u32,
             nodes,

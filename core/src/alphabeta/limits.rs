@@ -46,6 +46,8 @@ impl Control for Unwatched {
 pub struct Found {
     /// The best root moves, the best first; at least one.
     pub lines: Vec<Line>,
+    /// Whether tablebases know the result, which is then the score of all lines without a mate.
+    pub is_known: bool,
     /// The iterations that are complete.
     pub depth: u32,
     /// The deepest position visited, in plies from the root.

@@ -38,6 +38,8 @@ pub(super) struct Frame {
     pub(super) placement: Option<Placement>,
     /// A move that is left out, to see how good the others are.
     pub(super) excluded: Option<Move>,
+    /// Whether its score must come from moves, because it is that of a pass that is verified.
+    pub(super) is_verified: bool,
 }
 
 /// A position of the tree.

@@ -89,6 +89,8 @@ struct Thought {
     nodes: u64,
     /// The search's value for the side to move.
     value: f32,
+    /// The search's probability of a draw.
+    draw: f32,
     /// The net's own.
     own: Wdl,
     /// The net's own probability of the best move.
@@ -242,22 +244,26 @@ impl<'a> Player<'a> {
             return Err(Cancelled.into());
         }
         let (own, policy) = self.own.evaluate(game)?;
-        let (best, value) = (found.best(), value_of(&found, own));
+        let (best, (value, draw)) = (found.best(), value_and_draw(&found, own));
         let legal = game.position().legal_moves();
         let index = legal.iter().position(|mv| *mv == best).expect("a search finds legal moves");
         let (prior, legal) = (policy[index], legal.len() as u16);
         let evaluations = self.evaluations.fetch_add(1, Ordering::Relaxed) + 1;
         observer.event(Event::Work { unit: "evaluations", amount: evaluations - self.reported });
         self.reported = evaluations;
-        Ok(Thought { best, nodes: found.nodes, value, own, prior, legal })
+        Ok(Thought { best, nodes: found.nodes, value, draw, own, prior, legal })
     }
 }
 
-/// The value of a search. One that was too short for a single iteration may have no score besides a proven one.
-fn value_of(found: &Found, own: Wdl) -> f32 {
+/// The value of a search, and its probability of a draw. One that was too short for a single iteration may have no score besides a
+/// proven one.
+fn value_and_draw(found: &Found, own: Wdl) -> (f32, f32) {
+    let value = nnue_value(found.score());
     match (found.depth, found.score()) {
-        (0, Score::Centipawns(_)) => own.value(),
-        (_, score) => nnue_value(score),
+        // A result leaves nothing open.
+        _ if found.is_known => (value, 1.0 - value.abs()),
+        (0, Score::Centipawns(_)) => (own.value(), nnue_draw(own.value(), own)),
+        _ => (value, nnue_draw(value, own)),
     }
 }
 
@@ -274,7 +280,7 @@ fn row(number: u32, game: &Game, thought: &Thought, is_target: bool) -> Position
         played: thought.best.packed(),
         legal: thought.legal,
         root_q: thought.value,
-        root_d: nnue_draw(thought.value, thought.own),
+        root_d: thought.draw,
         net_q: thought.own.value(),
         net_d: thought.own.draw,
         simulations: thought.nodes.try_into().unwrap_or(u32::MAX),
@@ -330,5 +336,34 @@ impl StaticEvaluator for Counted {
 
     fn name(&self) -> &str {
         self.inner.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_and_draw;
+    use crate::alphabeta::{Found, Line, Score};
+    use crate::network::Wdl;
+
+    #[test]
+    fn a_result_of_tablebases_leaves_nothing_open() {
+        let own = Wdl { win: 0.625, draw: 0.25, loss: 0.125 };
+        let of = |score, is_known, depth| {
+            let line = Line { score, is_lower_bound: false, moves: Vec::new() };
+            let (nodes, tablebase_hits) = (1, 0);
+            let lines = vec![line];
+            let found =
+                Found { lines, is_known, depth, selective_depth: 1, nodes, tablebase_hits, hash_permill: 0 };
+            value_and_draw(&found, own)
+        };
+        for depth in [0, 4] {
+            assert_eq!(of(Score::Centipawns(0), true, depth), (0.0, 1.0));
+            assert_eq!(of(Score::Centipawns(-31_000), true, depth), (-1.0, 0.0));
+            assert_eq!(of(Score::Mate(2), true, depth), (1.0, 0.0));
+        }
+        // Without tables an even score leaves as much open as the net does, whose own value counts before the first iteration.
+        assert_eq!(of(Score::Centipawns(0), false, 4), (0.0, 0.5));
+        assert_eq!(of(Score::Centipawns(0), false, 0), (0.5, 0.25));
+        assert_eq!(of(Score::Mate(-1), false, 0), (-1.0, 0.0));
     }
 }

@@ -1,7 +1,13 @@
 //! Mates and tactics with known solutions.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
 use super::{found, game, one_off, search, searcher, to_depth, uci, with};
-use crate::alphabeta::{AlphaBetaParams, Limits, Score, SelectivityParams};
+use crate::alphabeta::reductions::Reductions;
+use crate::alphabeta::table::Table;
+use crate::alphabeta::thread::{Node, Shared, Thread, Worker};
+use crate::alphabeta::{AlphaBetaParams, Limits, PieceSquares, Score, SelectivityParams, evaluation};
 use crate::board::{Game, Operands, read_epd};
 
 /// The mates of a file with their distances in moves.
@@ -95,4 +101,30 @@ fn zugzwang_is_seen_although_passes_are_tried() {
     let problem =
         found(&AlphaBetaParams::default(), &game("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"), &to_depth(8));
     assert_eq!((problem.score(), uci(problem.best()).as_str()), (Score::Mate(2), "a1a6"));
+}
+
+#[test]
+fn a_pass_of_a_side_with_one_piece_is_verified_by_trying_moves() {
+    // The bishop is pinned, and the king must leave it: White is far above the window, and would stay there only by a pass.
+    let game = game("8/8/4p3/1k2P3/8/2p2p2/2P2P2/2KB2q1 w - - 0 1");
+    let position = game.position();
+    for (depth, above) in [(9, 250), (10, 450), (11, 450), (12, 450)] {
+        let shared = Shared {
+            selectivity: &SelectivityParams::default(),
+            reductions: &Reductions::new(),
+            table: &Table::new(1),
+            tablebases: None,
+            most_nodes: u64::MAX,
+            has_helpers: false,
+            stop: AtomicBool::new(false),
+            nodes: AtomicU64::new(0),
+            hits: AtomicU64::new(0),
+            error: Mutex::new(None),
+        };
+        let mut worker = Worker::new(Box::<PieceSquares>::default());
+        let mut thread = Thread::new(&shared, &mut worker, None, &game);
+        let beta = evaluation(position) - above;
+        let node = Node { position, key: game.key(), ply: 0, is_check: false };
+        assert!(thread.search(node, depth, beta - 1, beta, true) < beta, "depth {depth}");
+    }
 }
