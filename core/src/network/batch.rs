@@ -253,6 +253,12 @@ pub enum EvaluatorError {
         /// The library's message.
         cause: String,
     },
+    /// There is no evaluator for a net.
+    #[error("the net cannot evaluate positions: {cause}")]
+    Make {
+        /// What is wrong with the net, the device or the library.
+        cause: String,
+    },
     /// A search needs the moves left, which the net does not predict.
     #[error(
         "the search's `moves_left` needs the plies left in the game, which the net does not predict; \
@@ -270,7 +276,8 @@ pub enum EvaluatorError {
     Tablebase(#[from] TablebaseError),
     /// A net produced NaN or infinity.
     #[error(
-        "the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint"
+        "the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint, or in f16 \
+         its numbers exceed 65,504, give another precision"
     )]
     NotFinite {
         /// The row of the batch.

@@ -8,7 +8,7 @@
 /// Added to a float below 2²² and taken away again, it rounds to an integer, whose bits are the last of the sum.
 const ROUNDING: f32 = 12_582_912.0;
 
-/// eˣ for x in [−87, 0], with an error below 10⁻⁵ of it; 0 below that. NaN stays NaN.
+/// eˣ for x in [−87, 0], with an error below 10⁻⁵ of it; 0 below that. NaN becomes e⁻⁸⁷, so callers look for it themselves.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     /// ln(2)ᵏ / k! for k from 7 to 0: the series of 2ˣ, most precise in [−½, ½].

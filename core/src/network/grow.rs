@@ -42,7 +42,7 @@ params! {
         policy_filters: Option<u32> = None, in 1..=4096;
         /// King buckets of that layer, which divide those that the policy had.
         policy_king_buckets: Option<Vec<u32>> = None, in 0..=63;
-        /// Auxiliary heads that the net gets besides those that it has, with random weights; `()` for none.
+        /// Auxiliary heads that the net has not and gets, with random weights; `()` for none.
         auxiliary_heads: Option<AuxiliaryHeadsSpec> = None;
         /// The head that predicts the plies left, for a net without one, with random weights; `()` for none.
         moves_left_head: Option<MovesLeftHeadSpec> = None;
@@ -82,7 +82,7 @@ impl GrowParams {
         if self.moves_left_head.is_some() {
             spec.moves_left_head.clone_from(&self.moves_left_head);
         }
-        check(from, &spec).map(|()| spec)
+        check(from, &spec, self).map(|()| spec)
     }
 }
 
@@ -176,7 +176,18 @@ fn has_factors(layer: &Layer) -> bool {
     matches!(layer.op, Op::Accumulate { activation: Accumulator::Pairwise, .. })
 }
 
-fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
+/// The auxiliary heads among those to be added that the net has.
+fn present_heads(from: &NetworkSpec, added: &GrowParams) -> Vec<&'static str> {
+    let (Some(has), Some(added)) = (&from.auxiliary_heads, &added.auxiliary_heads) else { return Vec::new() };
+    let heads = [
+        ("soft_policy", has.soft_policy && added.soft_policy),
+        ("reply", has.reply && added.reply),
+        ("material", has.material && added.material),
+    ];
+    heads.into_iter().filter(|(_, is_present)| *is_present).map(|(name, _)| name).collect()
+}
+
+fn check(from: &NetworkSpec, to: &NetworkSpec, params: &GrowParams) -> Result<(), GrowError> {
     let sizes = [
         ("blocks", from.tower.blocks, to.tower.blocks),
         ("filters", from.tower.filters, to.tower.filters),
@@ -197,9 +208,11 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
                        policy_filters, policy_king_buckets, auxiliary_heads or moves_left_head";
         problems.push(message.to_owned());
     }
-    if from.moves_left_head.is_some() && from.moves_left_head != to.moves_left_head {
+    if from.moves_left_head.is_some() && params.moves_left_head.is_some() {
         problems.push("the net has a moves_left_head already; leave it out".to_owned());
     }
+    let present = present_heads(from, params).into_iter();
+    problems.extend(present.map(|name| format!("the net has auxiliary_heads.{name} already; leave it out")));
     let inputs = [
         ("inputs", from.tower.inputs, to.tower.inputs),
         ("policy_inputs", policy_inputs(from), policy_inputs(to)),
@@ -234,7 +247,7 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     }
     if from.tower.kind == Tower::Transformer && from.tower.filters != to.tower.filters {
         problems.push(
-            "a transformer can grow only by blocks, since copied channels change its attention".to_owned(),
+            "a transformer cannot grow by filters, since copied channels change its attention".to_owned(),
         );
     }
     problems.extend(bucket_problems);

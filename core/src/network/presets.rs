@@ -61,7 +61,11 @@ fn dlchess() -> Preset {
     let value_head = ValueHeadSpec { kind: ValueHead::Scalar, filters: 1, hidden: 256 };
     let encoding = EncodingName::Dlchess;
     let spec = NetworkSpec { encoding, tower, policy_head, value_head, ..NetworkSpec::default() };
-    Preset { name: "dlchess", about: "5×64 with a scalar value, as in mcfarljm/dlchess", spec }
+    Preset {
+        name: "dlchess",
+        about: "5×64 with a scalar value, as in mcfarljm/dlchess, whose squeeze-and-excitation has no shift",
+        spec,
+    }
 }
 
 fn nnue(name: &'static str, about: &'static str, filters: u32) -> Preset {

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::graph::Graph;
 use super::samples::{all_kinds, king_buckets, trained_weights};
 use super::{
-    GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs, Tower, grow, parameter_count, preset, presets,
+    AuxiliaryHeadsSpec, GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs, Tower, grow, parameter_count,
+    preset, presets,
 };
 use crate::params::{Params, Value, read};
 use crate::rng::Seed;
@@ -241,13 +242,33 @@ fn an_nnue_cannot_grow_what_it_has_not() {
 }
 
 #[test]
+fn only_heads_that_a_net_has_not_are_added() {
+    let [reply, both] = [false, true].map(|material| AuxiliaryHeadsSpec {
+        reply: true,
+        material,
+        ..AuxiliaryHeadsSpec::default()
+    });
+    let with =
+        |heads| GrowParams { auxiliary_heads: Some(heads), value_hidden: Some(512), ..GrowParams::default() };
+    let spec = with(reply).target(&NetworkSpec::default()).expect("gets the head");
+    let error = with(both).target(&spec).expect_err("has one of them").to_string();
+    assert!(error.contains("the net has auxiliary_heads.reply already; leave it out"), "{error}");
+    assert!(!error.contains("material"), "{error}");
+    let material = AuxiliaryHeadsSpec { material: true, ..AuxiliaryHeadsSpec::default() };
+    assert!(with(material).target(&spec).is_ok());
+}
+
+#[test]
 fn impossible_growth_reports_all_problems() {
     let spec = all_kinds().pop().expect("some nets");
     assert_eq!(spec.tower.kind, Tower::Transformer);
     let params = GrowParams { blocks: Some(1), filters: Some(48), ..GrowParams::default() };
     let error = grow(&spec, &trained_weights(&spec), &params, SEED).expect_err("shrinks");
     let text = error.to_string();
-    assert!(text.contains("blocks would shrink from 2 to 1") && text.contains("only by blocks"), "{text}");
+    assert!(
+        text.contains("blocks would shrink from 2 to 1") && text.contains("cannot grow by filters"),
+        "{text}"
+    );
     let nothing = grow(&spec, &trained_weights(&spec), &GrowParams::default(), SEED);
     assert!(nothing.is_err_and(|error| error.to_string().contains("nothing would grow")));
     let head = GrowParams { moves_left_head: Some(MovesLeftHeadSpec::default()), ..GrowParams::default() };
@@ -255,6 +276,10 @@ fn impossible_growth_reports_all_problems() {
     let other = GrowParams { moves_left_head: Some(MovesLeftHeadSpec { filters: 8, hidden: 16 }), ..head };
     let twice = other.target(&with_head).expect_err("has one").to_string();
     assert!(twice.contains("the net has a moves_left_head already"), "{twice}");
+    let same =
+        GrowParams { moves_left_head: with_head.moves_left_head.clone(), value_hidden: Some(64), ..other };
+    let same = same.target(&with_head).expect_err("has it").to_string();
+    assert!(same.contains("the net has a moves_left_head already"), "{same}");
     assert!(GrowParams::names().contains(&"noise"));
     assert!(read::<GrowParams>("grow", &Value::group()).is_ok());
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dc0_core::board::{Rules, random_opening};
 use dc0_core::durable;
+use dc0_core::encoding::Encoding;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{Precision, runtime};
 use dc0_core::network::{
@@ -18,7 +19,7 @@ use dc0_core::rng::{Purpose, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::{Backend, Choice, Evaluators};
-use crate::onnxruntime;
+use crate::onnxruntime::{self, OnnxRuntimeError};
 use dc0_process::clock::Stopwatch;
 
 /// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change a machine's backend. Chosen.
@@ -66,19 +67,25 @@ impl fmt::Display for Workload {
 }
 
 /// The backend that is faster at this work on one thread of this machine's CPU; libtorch if ONNX Runtime is not available or fails.
-pub(super) fn faster(work: &Workload, precision: Precision, onnxruntime: Option<&Path>) -> Backend {
+/// A library that the user names must be usable.
+pub(super) fn faster(
+    work: &Workload,
+    precision: Precision,
+    onnxruntime: Option<&Path>,
+) -> Result<Backend, OnnxRuntimeError> {
     let library = match onnxruntime::load(onnxruntime) {
         Ok(library) => library,
-        Err(cause) => {
+        Err(cause @ OnnxRuntimeError::Nowhere { .. }) => {
             log::info!("using libtorch, since ONNX Runtime is not available: {cause}");
-            return Backend::Torch;
+            return Ok(Backend::Torch);
         }
+        Err(cause) => return Err(cause),
     };
     let torch = match runtime::versions() {
         Ok(versions) => versions,
         Err(cause) => {
             log::warn!("using ONNX Runtime: {cause}");
-            return Backend::Onnx;
+            return Ok(Backend::Onnx);
         }
     };
     let onnx = format!("ONNX Runtime {}", library.version());
@@ -86,9 +93,9 @@ pub(super) fn faster(work: &Workload, precision: Precision, onnxruntime: Option<
     let file = cache_file();
     let mut known = file.as_deref().map(read).unwrap_or_default();
     if let Some(speeds) = known.get(&key) {
-        return speeds.faster();
+        return Ok(speeds.faster());
     }
-    match measure(work, precision, onnxruntime) {
+    Ok(match measure(work, precision, onnxruntime) {
         Ok(speeds) => {
             log::info!("libtorch {:.0}/s, {onnx} {:.0}/s at {work}", speeds.torch, speeds.onnx);
             known.insert(key, speeds);
@@ -101,7 +108,7 @@ pub(super) fn faster(work: &Workload, precision: Precision, onnxruntime: Option<
             log::warn!("using libtorch, since the backends could not be measured: {cause}");
             Backend::Torch
         }
-    }
+    })
 }
 
 fn measure(
@@ -112,15 +119,10 @@ fn measure(
     let seed = Seed { run: 0, step: 0 };
     let spec = work.spec.clone();
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
-    let mut batch = Batch::default();
-    for number in 0..work.rows {
-        let mut stream = seed.stream(number.into(), Purpose::Opening);
-        batch.push(&net.spec.input(), &random_opening(number, &Rules { max_plies: 512 }, &mut stream));
-    }
+    let batch = positions(&net.spec.input(), work.rows, seed);
     let make = |backend, precision| {
         let choice = Choice { backend, device: "cpu".to_owned(), precision, pad_to: 1 };
-        let failed =
-            |cause: super::BackendError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        let failed = |cause: super::BackendError| EvaluatorError::Make { cause: cause.to_string() };
         Evaluators::new(&choice, onnxruntime).map_err(failed)?.make(&net)
     };
     let mut both = [make(Backend::Torch, precision)?, make(Backend::Onnx, Precision::F32)?];
@@ -136,6 +138,16 @@ fn measure(
     }
     let [torch, onnx] = best.map(|best| f64::from(work.rows) / best.as_secs_f64());
     Ok(Speeds { torch, onnx })
+}
+
+/// Ends of random games of 0 to 79 plies.
+fn positions(encoding: &Encoding, rows: u32, seed: Seed) -> Batch {
+    let mut batch = Batch::default();
+    for number in 0..rows {
+        let mut stream = seed.stream(number.into(), Purpose::Opening);
+        batch.push(encoding, &random_opening(number % 80, &Rules { max_plies: 512 }, &mut stream));
+    }
+    batch
 }
 
 /// The processor's name, as far as the system reports it.
@@ -173,12 +185,31 @@ fn write(file: &Path, known: &BTreeMap<String, Speeds>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Backend, Speeds, read, write};
+    use std::path::Path;
+
+    use super::{
+        Backend, OnnxRuntimeError, Precision, Seed, Speeds, Workload, faster, positions, read, write,
+    };
 
     #[test]
     fn the_faster_backend_must_be_clearly_faster() {
         assert_eq!(Speeds { torch: 1000.0, onnx: 1090.0 }.faster(), Backend::Torch);
         assert_eq!(Speeds { torch: 1000.0, onnx: 1110.0 }.faster(), Backend::Onnx);
+    }
+
+    #[test]
+    fn rows_beyond_the_longest_game_are_positions_of_games() {
+        let spec = Workload::self_play().spec;
+        let batch = positions(&spec.input(), 600, Seed { run: 0, step: 0 });
+        assert_eq!(batch.len(), 600);
+        let starts = batch.keys.iter().filter(|key| **key == batch.keys[0]).count();
+        assert!((8..16).contains(&starts), "{starts}");
+    }
+
+    #[test]
+    fn a_given_library_that_is_wrong_is_an_error_and_libtorch_is_not_taken() {
+        let found = faster(&Workload::self_play(), Precision::F32, Some(Path::new("/nowhere/lib.so")));
+        assert!(matches!(found, Err(OnnxRuntimeError::Given { .. })), "{found:?}");
     }
 
     #[test]

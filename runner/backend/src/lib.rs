@@ -101,11 +101,15 @@ impl BackendRequest<'_> {
         let has_choice = is_cpu && matches!(self.precision, Precision::Auto | Precision::F32);
         let backend = match (self.backend, work) {
             (Backend::Auto, Some(work)) if has_choice && !is_by_rows => {
-                calibration::faster(work, torch, self.onnxruntime)
+                calibration::faster(work, torch, self.onnxruntime)?
             }
             (Backend::Auto, _) => Backend::Torch,
             (backend, _) => backend,
         };
+        if let (Backend::Torch, Some(path)) = (self.backend, self.onnxruntime) {
+            // It is not needed, but a wrong path is a mistake.
+            onnxruntime::load(Some(path))?;
+        }
         if backend == Backend::Onnx {
             self.check_onnx(is_cpu, &device)?;
             return Ok(Choice { backend, device, precision: Precision::F32, pad_to: 1 });
@@ -238,7 +242,7 @@ impl Evaluators {
         }
     }
 
-    /// As [`make`](Self::make), in another precision than the run's; always on libtorch.
+    /// As [`make`](Self::make), in another precision than the run's; always on libtorch, so not for nets of the kind `nnue`.
     pub fn make_with_precision(
         &self,
         net: &Checkpoint,
@@ -261,7 +265,7 @@ fn boxed<T: Evaluator + 'static>(
 ) -> Result<Box<dyn Evaluator>, EvaluatorError> {
     match made {
         Ok(evaluator) => Ok(Box::new(evaluator)),
-        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
+        Err(cause) => Err(EvaluatorError::Make { cause: cause.to_string() }),
     }
 }
 
@@ -323,8 +327,15 @@ pub fn cores() -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Backend, BackendError, BackendRequest, Choice};
+    use std::path::Path;
+
+    use super::onnxruntime::OnnxRuntimeError;
+    use super::{Backend, BackendError, BackendRequest, Choice, Evaluators};
+    use dc0_core::network::checkpoint::Checkpoint;
     use dc0_core::network::torch::Precision;
+    use dc0_core::network::{NetworkSpec, Tower, TowerSpec, initial_weights};
+    use dc0_core::params::Value;
+    use dc0_core::rng::Seed;
 
     fn resolved(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
         BackendRequest { backend, device, precision, onnxruntime: None }.resolve(None)
@@ -337,6 +348,31 @@ mod tests {
         assert_ne!(choice.precision, Precision::Auto);
         let onnx = resolved(Backend::Onnx, "cpu", Precision::Auto).expect("a CPU");
         assert_eq!((onnx.backend, onnx.precision), (Backend::Onnx, Precision::F32));
+    }
+
+    #[test]
+    fn a_given_library_must_be_usable_even_if_libtorch_is_requested() {
+        let onnxruntime = Some(Path::new("/nowhere/lib.so"));
+        let (backend, precision) = (Backend::Torch, Precision::F32);
+        let found = BackendRequest { backend, device: "cpu", precision, onnxruntime }.resolve(None);
+        let is_refused = matches!(found, Err(BackendError::OnnxRuntime(OnnxRuntimeError::Given { .. })));
+        assert!(is_refused, "{found:?}");
+    }
+
+    #[test]
+    fn a_net_that_cannot_be_computed_is_named_as_the_cause() {
+        let tower = TowerSpec { kind: Tower::Nnue, filters: 64, ..TowerSpec::default() };
+        let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+        let mut weights = initial_weights(&spec, Seed { run: 0, step: 0 });
+        weights.values_mut().flat_map(|tensor| &mut tensor.data).for_each(|weight| *weight *= 1e6);
+        let net = Checkpoint { spec, weights, provenance: Value::None };
+        let choice = resolved(Backend::Torch, "cpu", Precision::F32).expect("a CPU");
+        let made = Evaluators::new(&choice, None).expect("a CPU").make(&net);
+        let error = made.err().expect("numbers above 16 bits").to_string();
+        assert!(
+            error.starts_with("the net cannot evaluate positions: output 0 of the layer stem"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -169,11 +169,18 @@ fn package_folder(python: &Path, timeout: Duration) -> Result<OsString, String> 
     }
 }
 
-/// The library in a folder, or in the folders of the Python package below it; the newest by name.
+/// The library in a folder, or in the folders of the Python package below it; the newest by the version in its name.
 fn library_in(folder: &Path) -> Option<PathBuf> {
     let folders = [folder.to_owned(), folder.join("capi"), folder.join("onnxruntime/capi")];
     let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    files.map(|entry| entry.path()).filter(|path| is_library(path)).max()
+    let libraries = files.map(|entry| entry.path()).filter(|path| is_library(path));
+    libraries.max_by_key(|path| (version_in_name(path), path.clone()))
+}
+
+/// The numbers of `libonnxruntime.so.1.30.0`; none for `libonnxruntime.so`.
+fn version_in_name(path: &Path) -> Vec<u32> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.split('.').filter_map(|part| part.parse().ok()).collect()
 }
 
 /// `libonnxruntime.so.1.30.0` and `libonnxruntime.1.30.0.dylib`, but not `libonnxruntime_providers_shared.so`.
@@ -213,6 +220,19 @@ mod tests {
         for path in [folder.path().to_owned(), folder.path().join("onnxruntime"), capi] {
             assert_eq!(library_in(&path), Some(library.clone()), "{}", path.display());
         }
+    }
+
+    #[test]
+    fn the_newest_library_of_a_folder_is_taken() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut newest = PathBuf::new();
+        for name in ["libonnxruntime.so", "libonnxruntime.so.1.9.0", "libonnxruntime.so.1.31.1"] {
+            newest = folder.path().join(name);
+            std::fs::write(&newest, "").expect("writes");
+            assert_eq!(library_in(folder.path()), Some(newest.clone()));
+        }
+        std::fs::write(folder.path().join("libonnxruntime.so.1.30.2"), "").expect("writes");
+        assert_eq!(library_in(folder.path()), Some(newest));
     }
 
     #[test]

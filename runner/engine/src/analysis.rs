@@ -96,8 +96,16 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
     let fit = score.applied_to(ScoreFit::of_net(&net)?);
     let (rows, cached) = (args.batch_size, cached_by_each(args.hash, lanes));
     let make = move || {
-        let fixed: Box<dyn Evaluator> = Box::new(FixedSize::new(evaluators.make(&net)?, rows as usize));
-        Ok(if cached == 0 { fixed } else { Box::new(Cached::new(fixed, cached)) as Box<dyn Evaluator> })
+        let mut evaluator = evaluators.make(&net)?;
+        // Rows that are computed one by one do not depend on the others.
+        if !is_by_rows(&net.spec) {
+            evaluator = Box::new(FixedSize::new(evaluator, rows as usize));
+        }
+        Ok(if cached == 0 {
+            evaluator
+        } else {
+            Box::new(Cached::new(evaluator, cached)) as Box<dyn Evaluator>
+        })
     };
     Ok(Server { context, lanes, rows, fit, make: Arc::new(make) })
 }

@@ -228,7 +228,8 @@ impl Planner {
     /// An error if nets cannot be evaluated with this backend, device and precision.
     fn check_backend(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
         let backend = self.options.backend.unwrap_or(backend);
-        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(None)?;
+        let onnxruntime = self.options.onnxruntime.as_deref();
+        BackendRequest { backend, device, precision, onnxruntime }.resolve(None)?;
         Ok(())
     }
 

@@ -66,6 +66,19 @@ pub enum CheckpointError {
         /// All problems with their paths.
         source: ParamErrors,
     },
+    /// The JSON file's number of parameters is not that of its spec.
+    #[error(
+        "{}: expected {expected} parameters by its spec, found {found}; the file was changed, copy it again",
+        file.display()
+    )]
+    Parameters {
+        /// The file.
+        file: PathBuf,
+        /// Those of the spec.
+        expected: usize,
+        /// The number in the file.
+        found: usize,
+    },
     /// The weights file does not match the digest in the JSON file.
     #[error(
         "{}: expected digest {expected} as {} says, found {found}; the file is damaged or belongs to another net, copy both files again",

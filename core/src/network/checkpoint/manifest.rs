@@ -26,6 +26,7 @@ pub(super) struct Manifest {
     #[serde(default = "first_version")]
     encoding_version: u32,
     format: String,
+    /// The number of trainable parameters, for people; it must be that of the spec.
     parameters: usize,
     pub(super) provenance: Value,
     pub(super) spec: Value,
@@ -70,7 +71,7 @@ fn first_version() -> u32 {
     1
 }
 
-/// The spec, if its encoding still has the version that the net was trained with.
+/// The spec, if its encoding still has the version that the net was trained with, and the file's count of parameters is its own.
 pub(super) fn spec(path: &Path, manifest: &Manifest) -> Result<NetworkSpec, CheckpointError> {
     let spec: NetworkSpec = params::read("network", &manifest.spec)
         .map_err(|source| CheckpointError::Spec { file: path.to_owned(), source })?;
@@ -79,6 +80,10 @@ pub(super) fn spec(path: &Path, manifest: &Manifest) -> Result<NetworkSpec, Chec
         let version = |number| format!("version {number} of the encoding {}", spec.encoding.name());
         let (expected, found) = (version(expected), version(found));
         return Err(CheckpointError::Version { file: path.to_owned(), expected, found });
+    }
+    let (expected, found) = (parameter_count(&spec), manifest.parameters);
+    if found != expected {
+        return Err(CheckpointError::Parameters { file: path.to_owned(), expected, found });
     }
     Ok(spec)
 }

@@ -104,6 +104,17 @@ fn the_manifest_describes_the_net() {
 }
 
 #[test]
+fn a_manifest_has_the_parameter_count_of_its_spec() {
+    let (_folder, path) = saved(&checkpoint());
+    let count = parameter_count(&checkpoint().spec);
+    edit_manifest(&path, &format!("\"parameters\": {count}"), "\"parameters\": 5");
+    let error = load_error(&path);
+    let is_count =
+        matches!(error, CheckpointError::Parameters { expected, found: 5, .. } if expected == count);
+    assert!(is_count, "{error}");
+}
+
+#[test]
 fn the_parameter_count_of_a_small_net_matches_a_count_by_hand() {
     // stem 8·20·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
     // value 32·8 + 64, 2048·256 + 256 and 256·3 + 3.

@@ -83,18 +83,19 @@ fn packed<'a>(encoding: &Encoding, batch: &'a Batch) -> Result<Vec<SessionInputV
 
 /// Extracts the legal moves' logits and the other heads' outputs of every row.
 fn extract(batch: &Batch, outputs: &SessionOutputs<'_>, out: &mut Evaluations) -> Result<(), ort::Error> {
-    let logits = values(outputs, POLICY)?.unwrap_or_default();
+    let rows = batch.len();
+    let logits = values(outputs, POLICY, [rows, POLICY_SIZE])?.unwrap_or_default();
     for (row, logits) in logits.chunks_exact(POLICY_SIZE).enumerate() {
         let legal = &batch.legal[batch.legal_range(row)];
         out.policy.extend(legal.iter().map(|index| logits[index.get() as usize]));
     }
-    if let Some(wdl) = values(outputs, WDL)? {
+    if let Some(wdl) = values(outputs, WDL, [rows, 3])? {
         out.wdl.extend(wdl.as_chunks().0.iter().map(|&[win, draw, loss]| Wdl { win, draw, loss }));
     }
-    if let Some(scalars) = values(outputs, VALUE)? {
+    if let Some(scalars) = values(outputs, VALUE, [rows, 1])? {
         out.wdl.extend(scalars.iter().map(|value| Wdl::from_value(*value, 0.0)));
     }
-    out.moves_left.extend_from_slice(values(outputs, MOVES_LEFT)?.unwrap_or_default());
+    out.moves_left.extend_from_slice(values(outputs, MOVES_LEFT, [rows, 1])?.unwrap_or_default());
     Ok(())
 }
 
@@ -112,9 +113,24 @@ fn finish(batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
 }
 
 /// The values of an output, if the net has it.
-fn values<'a>(outputs: &'a SessionOutputs<'_>, name: &str) -> Result<Option<&'a [f32]>, ort::Error> {
-    let output = outputs.get(name).map(|output| output.try_extract_tensor::<f32>());
-    Ok(output.transpose()?.map(|(_, values)| values))
+fn values<'a>(
+    outputs: &'a SessionOutputs<'_>,
+    name: &str,
+    shape: [usize; 2],
+) -> Result<Option<&'a [f32]>, ort::Error> {
+    let Some(output) = outputs.get(name) else { return Ok(None) };
+    let (_, values) = output.try_extract_tensor::<f32>()?;
+    check_count(name, shape, values.len())?;
+    Ok(Some(values))
+}
+
+/// A changed file may compute an output of another shape than it declares.
+fn check_count(name: &str, [rows, width]: [usize; 2], found: usize) -> Result<(), ort::Error> {
+    if found == rows * width {
+        return Ok(());
+    }
+    let expected = format!("expected {rows} rows of {width} numbers, found {found} numbers");
+    Err(ort::Error::new(format!("the output {name}: {expected}; the file was changed, export the net again")))
 }
 
 impl Evaluator for OnnxEvaluator {
@@ -132,5 +148,22 @@ impl Evaluator for OnnxEvaluator {
             |cause: ort::Error| EvaluatorError::Device { rows: batch.len(), cause: cause.to_string() };
         self.run(batch, out).map_err(failed)?;
         finish(batch, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_count;
+
+    #[test]
+    fn an_output_has_a_row_for_each_position() {
+        assert!(check_count("wdl", [2, 3], 6).is_ok());
+        for found in [0, 3, 9] {
+            let error = check_count("wdl", [2, 3], found).expect_err("another count").to_string();
+            assert!(
+                error.contains(&format!("the output wdl: expected 2 rows of 3 numbers, found {found}")),
+                "{error}"
+            );
+        }
     }
 }

@@ -64,21 +64,54 @@ impl InspectParams {
     }
 }
 
-/// Runs a net in f32 on a batch and collects statistics of every layer.
+/// Runs a net in f32 on a batch, part by part, and collects statistics of every layer.
 pub fn inspect(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Result<Inspection, TorchError> {
     let net = Net::from_weights(spec, weights, Device::Cpu)?;
     let _no_grad = tch::no_grad_guard();
     run(&net, batch).map_err(|source| TorchError::Library { doing: "inspecting a net", source })
 }
 
+/// Rows that run through the net at a time: the outputs of all its layers are in memory together. Chosen.
+const PART_ROWS: usize = 256;
+
 fn run(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
-    let mut input = Input::new(&net.spec.input(), Device::Cpu)?;
+    let encoding = net.spec.input();
+    let mut input = Input::new(&encoding, Device::Cpu)?;
+    let (mut layers, mut logits, mut values) = (Vec::new(), Spread::default(), Spread::default());
+    for start in (0..batch.len()).step_by(PART_ROWS) {
+        let mut part = Batch::default();
+        (start..batch.len().min(start + PART_ROWS)).for_each(|row| part.push_row(batch, row, &encoding));
+        let outputs = run_part(net, &mut input, &part)?;
+        logits.add(outputs.logits);
+        values.add(outputs.values);
+        if layers.is_empty() {
+            layers = outputs.layers;
+        } else {
+            layers.iter_mut().zip(&outputs.layers).try_for_each(|(sum, part)| sum.add(part))?;
+        }
+    }
+    Ok(Inspection {
+        logit_deviation: logits.deviation(),
+        value_mean: values.mean,
+        value_deviation: values.deviation(),
+        layers: layers.iter().map(LayerPart::statistics).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The outputs for some rows of a batch.
+struct Part {
+    logits: Spread,
+    values: Spread,
+    layers: Vec<LayerPart>,
+}
+
+fn run_part(net: &Net, input: &mut Input, batch: &Batch) -> Result<Part, TchError> {
     let rows = batch.len() as i64;
     let squares = input.expand_on_cpu(batch, batch.len(), Kind::Float)?;
     let planes = NetInput::Planes(squares.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])?);
     let mut layers = Vec::new();
     let heads = net.forward_with(&planes, BatchNorm::Eval, |layer, output| {
-        layers.push(statistics(&layer.name, output)?);
+        layers.push(LayerPart::of(&layer.name, output)?);
         Ok(())
     })?;
     let value = match heads.value.size()[1] {
@@ -95,12 +128,8 @@ fn run(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
         }
         _ => heads.policy,
     };
-    Ok(Inspection {
-        logit_deviation: deviation(&legal_logits(&policy, batch)?)?,
-        value_mean: number(&value.f_mean(Kind::Double)?)?,
-        value_deviation: deviation(&value)?,
-        layers,
-    })
+    let logits = Spread::of(&legal_logits(&policy, batch)?)?;
+    Ok(Part { logits, values: Spread::of(&value)?, layers })
 }
 
 /// The logits of the legal moves of all rows, concatenated.
@@ -112,23 +141,90 @@ pub(super) fn legal_logits(policy: &Tensor, batch: &Batch) -> Result<Tensor, Tch
     policy.f_take(&Tensor::f_from_slice(&indices)?)
 }
 
+/// The statistics of a layer's whole output.
 pub(super) fn statistics(name: &str, output: &Tensor) -> Result<LayerStatistics, TchError> {
-    let zero = output.f_eq(0.0)?;
-    // All axes except the channels, which are axis 1.
-    let others: Vec<i64> = (0..output.dim() as i64).filter(|axis| *axis != 1).collect();
-    let zero_shares = zero.f_to_kind(Kind::Double)?.f_mean_dim(others.as_slice(), false, Kind::Double)?;
-    Ok(LayerStatistics {
-        name: name.to_owned(),
-        mean: number(&output.f_mean(Kind::Double)?)?,
-        deviation: deviation(output)?,
-        largest: number(&output.f_abs()?.f_max()?)?,
-        zeros: number(&zero.f_mean(Kind::Double)?)?,
-        dead: number(&zero_shares.f_eq(1.0)?.f_mean(Kind::Double)?)?,
-    })
+    LayerPart::of(name, output)?.statistics()
 }
 
-fn deviation(values: &Tensor) -> Result<f64, TchError> {
-    number(&values.f_to_kind(Kind::Double)?.f_std(false)?)
+/// What is known of a layer's output for some rows, to which those of others can be added.
+pub(super) struct LayerPart {
+    name: String,
+    spread: Spread,
+    largest: f64,
+    /// Values that are exactly 0.
+    zeros: f64,
+    /// Whether each channel is 0 on every square of every position.
+    dead: Tensor,
+}
+
+impl LayerPart {
+    pub(super) fn of(name: &str, output: &Tensor) -> Result<Self, TchError> {
+        let spread = Spread::of(output)?;
+        let zero = output.f_eq(0.0)?;
+        // All axes except the channels, which are axis 1.
+        let others: Vec<i64> = (0..output.dim() as i64).filter(|axis| *axis != 1).collect();
+        let zero_shares = zero.f_to_kind(Kind::Double)?.f_mean_dim(others.as_slice(), false, Kind::Double)?;
+        Ok(Self {
+            name: name.to_owned(),
+            largest: number(&output.f_abs()?.f_max()?)?,
+            zeros: number(&zero.f_mean(Kind::Double)?)? * spread.count,
+            dead: zero_shares.f_eq(1.0)?,
+            spread,
+        })
+    }
+
+    /// Adds what is known for other rows.
+    pub(super) fn add(&mut self, other: &Self) -> Result<(), TchError> {
+        self.spread.add(other.spread);
+        // NaN stays.
+        if other.largest > self.largest || other.largest.is_nan() {
+            self.largest = other.largest;
+        }
+        self.zeros += other.zeros;
+        self.dead = self.dead.f_logical_and(&other.dead)?;
+        Ok(())
+    }
+
+    pub(super) fn statistics(&self) -> Result<LayerStatistics, TchError> {
+        Ok(LayerStatistics {
+            name: self.name.clone(),
+            mean: self.spread.mean,
+            deviation: self.spread.deviation(),
+            largest: self.largest,
+            zeros: self.zeros / self.spread.count,
+            dead: number(&self.dead.f_mean(Kind::Double)?)?,
+        })
+    }
+}
+
+/// Mean and deviation of numbers that come in parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    count: f64,
+    mean: f64,
+    /// The sum of squared differences from the mean.
+    squares: f64,
+}
+
+impl Spread {
+    fn of(values: &Tensor) -> Result<Self, TchError> {
+        let (count, mean) = (values.numel() as f64, number(&values.f_mean(Kind::Double)?)?);
+        let deviation = number(&values.f_to_kind(Kind::Double)?.f_std(false)?)?;
+        Ok(Self { count, mean, squares: deviation * deviation * count })
+    }
+
+    /// Adds other numbers (Chan, Golub and `LeVeque` 1979, "Updating formulae", section 2).
+    fn add(&mut self, other: Self) {
+        let count = self.count + other.count;
+        let difference = other.mean - self.mean;
+        self.mean += difference * other.count / count;
+        self.squares += other.squares + difference * difference * self.count * other.count / count;
+        self.count = count;
+    }
+
+    fn deviation(self) -> f64 {
+        (self.squares / self.count).sqrt()
+    }
 }
 
 fn number(scalar: &Tensor) -> Result<f64, TchError> {

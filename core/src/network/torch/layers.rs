@@ -352,8 +352,9 @@ impl Norm {
                 input.f_layer_norm(weight.size(), Some(weight), Some(bias), NORM_EPSILON, true)
             }
             Self::Rms { weight } => {
-                // Sum the squares of 16-bit values in f32.
-                let mean = input.f_square()?.f_mean_dim([-1i64].as_slice(), true, Kind::Float)?;
+                // The squares of 16-bit values in f32: in f16 those above 255 would be infinite.
+                let squares = input.f_to_kind(Kind::Float)?.f_square()?;
+                let mean = squares.f_mean_dim([-1i64].as_slice(), true, Kind::Float)?;
                 let scale = mean.f_add_scalar(NORM_EPSILON)?.f_rsqrt()?.f_to_kind(input.kind())?;
                 input.f_mul(&scale)?.f_mul_(weight)
             }

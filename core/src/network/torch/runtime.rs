@@ -179,7 +179,7 @@ pub fn parse_device(text: &str) -> Result<Device, DeviceError> {
         _ => text.strip_prefix("cuda:").and_then(|number| number.parse::<usize>().ok()),
     };
     let number = number.ok_or_else(|| DeviceError::Unknown { text: text.to_owned() })?;
-    let usable = (number as i64) < Cuda::device_count();
+    let usable = i64::try_from(number).is_ok_and(|number| number < Cuda::device_count());
     if usable { Ok(Device::Cuda(number)) } else { Err(unavailable(text)) }
 }
 

@@ -370,7 +370,9 @@ fn devices_are_parsed_and_unknown_ones_are_errors() {
     for text in ["gpu", "cuda:", "cuda:x", "cpu:0", ""] {
         assert_eq!(parse_device(text), Err(DeviceError::Unknown { text: text.to_owned() }));
     }
-    assert!(matches!(parse_device("cuda:99"), Err(DeviceError::Unavailable { .. })));
+    for text in ["cuda:99", "cuda:18446744073709551615"] {
+        assert!(matches!(parse_device(text), Err(DeviceError::Unavailable { .. })), "{text}");
+    }
     assert_eq!(parse_devices("cpu"), Ok(vec![Device::Cpu]));
     assert_eq!(parse_devices("cpu,cpu"), Err(DeviceError::Mixed { text: "cpu,cpu".to_owned() }));
     assert_eq!(parse_devices("cpu,gpu"), Err(DeviceError::Unknown { text: "gpu".to_owned() }));

@@ -27,12 +27,12 @@ pub(super) struct InspectArgs {
     /// ONNX file of dc0, for its description and whether ONNX Runtime can load it.
     #[arg(value_name = "NET.safetensors|NET.onnx|RUN[:GENERATION]")]
     pub net: String,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    /// For an ONNX file: ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
-    /// Number of positions to evaluate: the ends of random games, always the same.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
-    pub positions: u32,
+    /// Number of positions to evaluate: the ends of random games, always the same [default: 256].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub positions: Option<u32>,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -46,6 +46,12 @@ enum InspectError {
     Torch(#[from] TorchError),
     #[error(transparent)]
     Onnx(#[from] onnx::OnnxFileError),
+    #[error(
+        "--positions: an ONNX file is tried on the initial position only; leave it out, or inspect the net that was exported"
+    )]
+    Positions,
+    #[error("--onnxruntime: it is for ONNX files, and a stored net is inspected with libtorch; leave it out")]
+    OnnxRuntime,
 }
 
 impl Fault for InspectError {
@@ -53,7 +59,8 @@ impl Fault for InspectError {
         match self {
             Self::Net(cause) => cause.exit(),
             Self::Torch(_) => Exit::Failed,
-            Self::Onnx(_) => Exit::Storage,
+            Self::Onnx(cause) => cause.exit(),
+            Self::Positions | Self::OnnxRuntime => Exit::BadInput,
         }
     }
 }
@@ -73,7 +80,13 @@ impl Command for InspectArgs {
 fn shown(args: &InspectArgs) -> Result<String, InspectError> {
     let file = Path::new(&args.net);
     if file.extension().is_some_and(|extension| extension == "onnx") {
+        if args.positions.is_some() {
+            return Err(InspectError::Positions);
+        }
         return Ok(onnx::shown(file, args)?);
+    }
+    if args.onnxruntime.is_some() {
+        return Err(InspectError::OnnxRuntime);
     }
     let (net, inspection) = inspect(args)?;
     Ok(if args.json { json(&net, &inspection) } else { table(&net.spec, &inspection).join("\n") })
@@ -81,7 +94,8 @@ fn shown(args: &InspectArgs) -> Result<String, InspectError> {
 
 fn inspect(args: &InspectArgs) -> Result<(Arc<Checkpoint>, Inspection), InspectError> {
     let net = named(&args.net)?.net;
-    let params = InspectParams { positions: args.positions, layers: true };
+    let default = InspectParams::default();
+    let params = InspectParams { positions: args.positions.unwrap_or(default.positions), ..default };
     let inspection = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
     Ok((net, inspection))
 }
@@ -137,4 +151,20 @@ fn row(layer: &Layer, statistics: &LayerStatistics) -> String {
         100.0 * statistics.zeros,
         100.0 * statistics.dead
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{InspectArgs, InspectError, shown};
+
+    #[test]
+    fn options_of_the_other_kind_of_file_are_refused() {
+        let onnxruntime = Some(PathBuf::from("/nowhere"));
+        let args = InspectArgs { net: "net.onnx".to_owned(), onnxruntime, positions: Some(5), json: true };
+        assert!(matches!(shown(&args), Err(InspectError::Positions)));
+        let args = InspectArgs { net: "shipped:az_small".to_owned(), ..args };
+        assert!(matches!(shown(&args), Err(InspectError::OnnxRuntime)));
+    }
 }

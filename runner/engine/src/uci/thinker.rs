@@ -5,6 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dc0_backend::is_by_rows;
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::search::Search;
@@ -113,6 +114,10 @@ impl Thinker {
         }
         self.second.drop_table();
         let made = self.engine.set_up(settings).or_else(|error| {
+            if is_by_rows(&settings.net.spec) {
+                // It was the CPU that failed.
+                return Err(error.to_string());
+            }
             self.output.info(&format!("error: {error}; the CPU is used instead"));
             self.engine.fall_back_to_cpu()
         });

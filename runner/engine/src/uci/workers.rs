@@ -42,7 +42,7 @@ struct Worker {
 impl Pool {
     /// Starts the threads and waits until each has its copy.
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
-        let failed = |cause: SettingsError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        let failed = |cause: SettingsError| EvaluatorError::Make { cause: cause.to_string() };
         let (net, evaluators) = (Arc::clone(&settings.net), settings.evaluators().map_err(failed)?);
         let (searching, dividing) = match evaluators.device_for(&net.spec) {
             Device::Cpu => (1, settings.threads),

@@ -25,7 +25,7 @@ use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
-use super::arena::PROGRAM;
+use super::arena::{PROGRAM, useless_precision};
 use super::programs::unfit_for_alphabeta;
 use super::unmet;
 use crate::assumption::Assumption;
@@ -126,7 +126,7 @@ struct Part {
 
 impl Step for Puzzles {
     const KIND: &'static str = "puzzles";
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
@@ -194,6 +194,9 @@ impl Step for Puzzles {
             return extra
                 .map(|extra| format!("{extra}: it is for nets, and \"{name}\" has none; leave it out"));
         };
+        if let Some(problem) = useless_precision(PLAYER, &params.player, network) {
+            return Some(problem);
+        }
         if params.player.alphabeta.is_some() {
             return unfit_for_alphabeta(PLAYER, &name, network);
         }

@@ -34,7 +34,8 @@ fn grown_nets_have_the_same_outputs() {
             GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() }
         };
         let every_square: Vec<u32> = if spec.tower.mirrored { 0..32 } else { 0..64 }.collect();
-        let reply = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
+        let has = spec.auxiliary_heads.clone().unwrap_or_default();
+        let reply = (!has.reply).then(|| AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() });
         let more = [
             GrowParams { value_hidden: Some(24), ..GrowParams::default() },
             GrowParams {
@@ -44,7 +45,7 @@ fn grown_nets_have_the_same_outputs() {
             },
             if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
             GrowParams {
-                auxiliary_heads: Some(reply),
+                auxiliary_heads: reply,
                 moves_left_head: spec.moves_left_head.is_none().then(MovesLeftHeadSpec::default),
                 value_hidden: Some(19),
                 ..GrowParams::default()
@@ -74,8 +75,7 @@ fn grown_nets_have_the_same_outputs() {
             check_against(&weights, &layout(&grown)).expect("all tensors of the grown net");
             if params.auxiliary_heads.is_some() {
                 let heads = grown.auxiliary_heads.expect("it got one");
-                let had = spec.auxiliary_heads.clone().unwrap_or_default();
-                assert!(heads.reply && heads.material == had.material, "{heads:?}");
+                assert!(heads.reply && heads.material == has.material, "{heads:?}");
                 assert!(grown.moves_left_head.is_some());
             }
         }

@@ -1,8 +1,11 @@
 //! Inspecting a net with known faults.
 
+use tch::{Device, Kind, Tensor};
+
 use crate::network::Weights;
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
 use crate::network::torch::inspect;
+use crate::network::torch::inspect::{LayerPart, LayerStatistics, statistics};
 
 #[test]
 fn an_inspection_finds_a_dead_unit_and_a_constant_value() {
@@ -24,4 +27,42 @@ fn an_inspection_finds_a_dead_unit_and_a_constant_value() {
     let board = inspection.layers.iter().find(|layer| layer.name == "policy.conv2").expect("exists");
     assert!((inspection.logit_deviation / board.deviation - 1.0).abs() < 0.5, "{inspection:?}");
     assert!(inspection.layers.iter().all(|layer| layer.largest >= layer.deviation && layer.deviation > 0.0));
+}
+
+fn assert_same(found: &LayerStatistics, expected: &LayerStatistics) {
+    let figures =
+        |layer: &LayerStatistics| [layer.mean, layer.deviation, layer.largest, layer.zeros, layer.dead];
+    let pairs = figures(found).into_iter().zip(figures(expected));
+    let is_same = |(found, expected): (f64, f64)| (found - expected).abs() < 1e-5 * expected.abs().max(1.0);
+    assert!(found.name == expected.name && pairs.into_iter().all(is_same), "{found:?} is not {expected:?}");
+}
+
+#[test]
+fn parts_of_an_output_add_up_to_the_whole() {
+    let whole = (Tensor::arange(10 * 4 * 64, (Kind::Float, Device::Cpu)) * 0.37).sin() + 3.0;
+    let whole = whole.reshape([10, 4, 8, 8]);
+    // A dead channel, and one that is 0 in the first part alone.
+    let _ = whole.select(1, 0).zero_();
+    let _ = whole.narrow(0, 0, 7).select(1, 1).zero_();
+    let mut sum = LayerPart::of("layer", &whole.narrow(0, 0, 7)).expect("runs");
+    sum.add(&LayerPart::of("layer", &whole.narrow(0, 7, 3)).expect("runs")).expect("runs");
+    let found = sum.statistics().expect("runs");
+    assert_eq!(found.dead, 0.25);
+    assert_same(&found, &statistics("layer", &whole).expect("runs"));
+}
+
+#[test]
+fn positions_that_come_twice_change_no_statistic() {
+    let mut spec = all_kinds().remove(0);
+    spec.tower.blocks = 1;
+    let weights = trained_weights(&spec);
+    let once = inspect(&spec, &weights, &batch_of(0..150)).expect("runs");
+    let twice = inspect(&spec, &weights, &batch_of((0..150).chain(0..150))).expect("runs");
+    once.layers.iter().zip(&twice.layers).for_each(|(once, twice)| assert_same(twice, once));
+    let heads = |seen: &crate::network::torch::Inspection| {
+        [seen.logit_deviation, seen.value_mean, seen.value_deviation]
+    };
+    for (once, twice) in heads(&once).into_iter().zip(heads(&twice)) {
+        assert!((once - twice).abs() < 1e-6, "{twice} is not {once}");
+    }
 }

@@ -58,6 +58,22 @@ fn norms_match_their_formulas() {
     }
 }
 
+#[test]
+fn norms_of_large_values_in_16_bits_are_those_in_f32() {
+    let input = varied(&[3, 10]) * 200.0;
+    let tensor = |_: &str, kind| Ok(Tensor::ones([10], (kind, Device::Cpu)));
+    for norm in [NormKind::Layer, NormKind::Rms] {
+        let run = |kind| {
+            let norm = Norm::new(norm, |name| tensor(name, kind)).expect("builds");
+            norm.run(&input.to_kind(kind)).expect("runs").to_kind(Kind::Float)
+        };
+        for (kind, tolerance) in [(Kind::Half, 0.01), (Kind::BFloat16, 0.05)] {
+            let difference = (run(kind) - run(Kind::Float)).abs().max().double_value(&[]);
+            assert!(difference < tolerance, "{norm:?} {kind:?}: {difference}");
+        }
+    }
+}
+
 /// On one thread, with the fused functions if the CPU supports them, and on two threads with libtorch's.
 #[test]
 fn squeeze_and_excitation_matches_its_formula() {
