@@ -23,7 +23,7 @@ params! {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
         /// `double-chess960` for those in which each side has pieces of its own; or `endgames` for 10,000 random endings of few pieces.
         file: String = String::new();
-        /// The most plies that are taken from each game of a `.pgn`; () for all.
+        /// The most plies that are taken from each game of a `.pgn`, without those that are over within them; () for all.
         plies: Option<u32> = None, in 1..=1000;
         /// Whether openings are dealt again once all were. Players that always play the same then repeat their games.
         repeat: bool = false;
@@ -58,6 +58,7 @@ fn ending(file: &str) -> String {
 pub struct Book {
     openings: Openings,
     duplicates: Vec<Duplicate>,
+    finished: Vec<usize>,
     digest: String,
     /// The orders of the round that an opening was taken from last; to shuffle a large book again for each game takes long.
     last: Arc<Mutex<Option<Round>>>,
@@ -100,13 +101,13 @@ impl Book {
             "endgames" => Openings::Endgames,
             _ => return None,
         };
-        Some(Self::new(openings, Vec::new(), name))
+        Some(Self::new(openings, name))
     }
 
     /// Reads a book from a file's content: EPD or FEN if its name ends in `.epd` or `.fen`, or the games of a `.pgn` up to `plies`
-    /// each. Openings from EPD have no history; those from PGN keep their moves.
+    /// each, without those that are over within them. Openings from EPD have no history; those from PGN keep their moves.
     pub fn read(file: &str, content: &[u8], plies: Option<usize>) -> Result<Self, TextFileError> {
-        let openings: Vec<(usize, Game)> = match ending(file).as_str() {
+        let read: Vec<(usize, Game)> = match ending(file).as_str() {
             "epd" | "fen" => {
                 let positions = read_epd(file, content)?;
                 positions.into_iter().map(|(line, epd)| (line, Game::from_position(epd.position))).collect()
@@ -120,12 +121,20 @@ impl Book {
                 return Err(TextFileError::of_file(file, cause));
             }
         };
-        let problem = |(line, opening): &(usize, Game)| {
-            over(opening).map(|message| TextProblem { line: *line, message })
-        };
-        let problems: Vec<TextProblem> = openings.iter().filter_map(problem).collect();
+        let (mut openings, mut finished, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+        for (line, opening) in read {
+            match over(&opening) {
+                None => openings.push((line, opening)),
+                Some((ply, _)) if ply > 0 && plies.is_some() => finished.push(line),
+                Some((_, message)) => problems.push(TextProblem { line, message }),
+            }
+        }
         TextFileError::check(file, problems)?;
-        Ok(Self::of(openings))
+        if let Some(plies) = plies.filter(|_| openings.is_empty()) {
+            let cause = format!("has only games that are over within {plies} plies; expected fewer plies");
+            return Err(TextFileError::of_file(file, &cause));
+        }
+        Ok(Self { finished, ..Self::of(openings) })
     }
 
     /// Keeps the first opening of each position. There is at least one.
@@ -141,12 +150,12 @@ impl Book {
             }
         }
         let texts: Vec<String> = kept.iter().map(Game::to_text).collect();
-        Self::new(Openings::Listed(kept), duplicates, &texts.join("\n"))
+        Self { duplicates, ..Self::new(Openings::Listed(kept), &texts.join("\n")) }
     }
 
-    fn new(openings: Openings, duplicates: Vec<Duplicate>, text: &str) -> Self {
+    fn new(openings: Openings, text: &str) -> Self {
         let digest = durable::digest(text.as_bytes());
-        Self { openings, duplicates, digest, last: Arc::default() }
+        Self { openings, duplicates: Vec::new(), finished: Vec::new(), digest, last: Arc::default() }
     }
 
     /// The number of openings, at least 1.
@@ -174,7 +183,12 @@ impl Book {
         &self.duplicates
     }
 
-    /// The digest of all openings: their starts and their moves. Comments and duplicates do not change it.
+    /// The lines of the games that were left out because they are over within the plies that are taken.
+    pub fn finished(&self) -> &[usize] {
+        &self.finished
+    }
+
+    /// The digest of all openings: their starts and their moves. Comments and what is left out do not change it.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -227,23 +241,23 @@ fn start(white: u32, black: u32) -> Game {
     Game::from_position(position.expect("there is a start for each number"))
 }
 
-/// Why an opening is over, if it is.
-fn over(opening: &Game) -> Option<String> {
+/// After how many plies an opening is over, and why, if it is.
+fn over(opening: &Game) -> Option<(usize, String)> {
     let mut game = Game::from_position(opening.start().clone());
     let mut rest = opening.moves().iter();
     loop {
         if let Some(outcome) = game.outcome(&RULES) {
-            let (reason, fen) = (outcome.reason.name(), game.position().fen());
-            return Some(match game.ply() {
+            let (ply, reason, fen) = (game.ply(), outcome.reason.name(), game.position().fen());
+            let message = match ply {
                 0 => format!(
                     "the game is over there ({reason}); expected a position that can be played: {fen}"
                 ),
-                ply => {
-                    format!(
-                        "the game is over after ply {ply} ({reason}); use fewer plies of it, or leave it out: {fen}"
-                    )
-                }
-            });
+                _ => format!(
+                    "the game is over after ply {ply} ({reason}); set `plies`, which leaves out games that are over within them, or \
+                     delete it: {fen}"
+                ),
+            };
+            return Some((ply, message));
         }
         game.play_unchecked(*rest.next()?);
     }
@@ -363,6 +377,19 @@ mod tests {
     }
 
     #[test]
+    fn games_that_are_over_within_the_plies_are_left_out_and_reported() {
+        let pgn = "1. f3 e5 2. g4 Qh4# 0-1\n\n1. e4 e5 2. d4 d5 3. a3 *\n\n1. Nf3 Nf6 1/2-1/2\n";
+        let book = |plies| Book::read("b.pgn", pgn.as_bytes(), Some(plies));
+        let (short, long) = (book(3).expect("a book"), book(4).expect("a book"));
+        assert_eq!((short.len(), short.finished()), (3, &[][..]));
+        assert_eq!((long.len(), long.longest(), long.finished()), (2, 4, &[1][..]));
+        let without = pgn.split_once("\n\n").expect("several games").1;
+        assert_eq!(long.digest(), Book::read("b.pgn", without.as_bytes(), Some(4)).expect("a book").digest());
+        let none = Book::read("b.pgn", b"1. f3 e5 2. g4 Qh4# 0-1\n", Some(9)).unwrap_err().to_string();
+        assert!(none.contains("has only games that are over within 9 plies; expected fewer plies"), "{none}");
+    }
+
+    #[test]
     fn positions_whose_game_is_over_are_refused() {
         let error = |file: &str, text: &str| Book::read(file, text.as_bytes(), None).unwrap_err().to_string();
         let lines =
@@ -376,10 +403,14 @@ mod tests {
         assert!(found.contains("line 4: the game is over there (stalemate)"), "{found}");
         let found = error("a.pgn", "1. e4 *\n\n1. f3 e5 2. g4 Qh4# 0-1\n");
         assert!(
-            found.contains("line 3: the game is over after ply 4 (checkmate); use fewer plies"),
+            found.contains("line 3: the game is over after ply 4 (checkmate); set `plies`, which leaves out"),
             "{found}"
         );
         assert!(Book::read("a.pgn", b"1. f3 e5 2. g4 Qh4# 0-1\n", Some(3)).is_ok());
+        let finished =
+            Book::read("a.pgn", format!("[FEN \"{KINGS} 100 90\"]\n\n1. Ra3 *\n").as_bytes(), Some(1));
+        let found = finished.unwrap_err().to_string();
+        assert!(found.contains("line 1: the game is over there (fifty_moves)"), "{found}");
         assert!(error("a.txt", "").contains("expected a name that ends in .epd, .fen or .pgn"));
         assert!(error("epd", "").contains("expected a name"));
     }

@@ -9,6 +9,7 @@ configurations names files. Prints how many games of each kind there were. Exits
 
 import glob
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -63,6 +64,19 @@ def white_score(evaluation):
     return math.copysign(32000 - abs(mate), mate)
 
 
+def players_score(node):
+    """The score that dc0 wrote of the player that moved, as the table has it; a mate that the move began is one move nearer."""
+    found = re.match(r"([+-])(M?)([0-9.]+)(?:/([0-9]+))?(?: |$)", node.comment)
+    if found is None or found[4] == "0":
+        return math.nan
+    sign, is_mate, number, _ = found.groups()
+    white = (1 if sign == "+" else -1) * (1 if node.turn() == chess.BLACK else -1)
+    if not is_mate:
+        return white * 100 * float(number)
+    moves = int(number) - (sign == "+")
+    return white * (32000 - moves) if moves else math.nan
+
+
 def same(found, expected):
     return len(found) == len(expected) and all(
         (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, abs_tol=1e-3) for a, b in zip(found, expected)
@@ -89,7 +103,7 @@ def differences(game, row, positions):
             yield f"{column} {row[column]}, not {text!r}"
     for column, expected in {
         "clocks": [math.nan if node.clock() is None else node.clock() for node in nodes],
-        "evals": [white_score(node.eval()) for node in nodes],
+        "evals": [white_score(node.eval()) if node.eval() else players_score(node) for node in nodes],
     }.items():
         if not same(row[column] or [math.nan] * len(nodes), expected):
             yield f"{column} {row[column]}, not {expected}"

@@ -137,7 +137,10 @@ fn parsed(fen: &str) -> Result<Result<Chess, PositionError<Chess>>, FenError> {
         let cause = "pieces in hand, promoted pieces and remaining checks belong to other variants of chess";
         return Err(syntax(cause.to_owned()));
     }
-    // The parser takes defaults for all fields but the first, and cuts counters that are too large.
+    // The parser takes defaults for all fields but the first, separates them at `_`, too, and cuts counters that are too large.
+    if fen.contains('_') {
+        return Err(syntax("an underscore; expected blanks between the fields".to_owned()));
+    }
     let fields: Vec<&str> = fen.split_whitespace().collect();
     if ![4, 6].contains(&fields.len()) {
         return Err(syntax(format!("number of fields: {}", fields.len())));
@@ -214,7 +217,8 @@ mod tests {
             ("", "number of fields: 1"),
             ("w", "number of fields: 2"),
             ("w - - 0", "number of fields: 5"),
-            ("w_-_-_0_1", "number of fields: 2"),
+            ("w_-_-_0_1", "an underscore"),
+            ("w_- - 99999999999 1", "an underscore"),
             ("w - - 99999999999 1", "the counter 99999999999 is above 4294967295"),
             ("w - - 0 4294967296", "the counter 4294967296 is above"),
         ] {

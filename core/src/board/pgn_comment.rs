@@ -1,6 +1,9 @@
-//! The commands in PGN comments that say what a move took and how the position stands: `[%clk 0:03:00]` and `[%eval 0.25]`.
+//! What PGN comments say of what a move took and how the position stands: `[%clk 0:03:00]`, `[%eval 0.25]` and `+0.25/12 0.53s`.
 //!
-//! They were defined by `ChessBase` and FICS and are written by Lichess, chess.com, cutechess and others. Evaluations are White's.
+//! The commands in brackets were defined by `ChessBase` and FICS and are written by Lichess, chess.com and others. Their evaluations are
+//! White's. cutechess, fastchess and dc0 write the score of the player that moved.
+
+use super::Side;
 
 /// An evaluation by an engine, from White's side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,8 +38,8 @@ impl PgnEval {
 }
 
 impl MoveNote {
-    /// Adds what a comment says; a command that cannot be read says nothing.
-    pub(super) fn read(&mut self, comment: &[u8]) {
+    /// Adds what a comment on a move of `mover` says; what cannot be read says nothing. `[%eval …]` counts before a player's score.
+    pub(super) fn read(&mut self, comment: &[u8], mover: Side, is_of_dc0: bool) {
         let mut rest = comment;
         while let Some(start) = rest.windows(2).position(|bytes| bytes == b"[%") {
             let command = &rest[start + 2..];
@@ -54,6 +57,7 @@ impl MoveNote {
                 _ => {}
             }
         }
+        self.eval = self.eval.or_else(|| score(comment, mover, is_of_dc0));
     }
 
     /// The comment that says this; `None` if there is nothing to say.
@@ -92,22 +96,74 @@ fn clock_text(seconds: f32) -> String {
 fn eval(text: &str) -> Option<PgnEval> {
     let score = text.split(',').next()?.trim();
     if let Some(moves) = score.strip_prefix('#') {
-        let moves: i32 = moves.parse().ok()?;
-        let is_mate = (1..=PgnEval::MOST_MOVES.into()).contains(&moves.unsigned_abs());
-        return is_mate.then_some(PgnEval::Mate(moves));
+        return mate(moves.parse().ok()?);
     }
-    let pawns: f64 = score.parse().ok()?;
-    (pawns.abs() <= 300.0).then_some(PgnEval::Centipawns((pawns * 100.0).round() as f32))
+    centipawns(score.parse().ok()?)
+}
+
+/// The score that cutechess, fastchess and dc0 begin a comment with, seen from White: `+0.31/12 0.53s`, `-M6/20`, `0.00/1`.
+///
+/// Its depth distinguishes it from numbers that people write, which may be White's; fastchess has depth 0 where an engine reports
+/// nothing. dc0 leaves out a depth that a player does not report, and counts mates in moves, the others in plies.
+fn score(comment: &[u8], mover: Side, is_of_dc0: bool) -> Option<PgnEval> {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+    let word = std::str::from_utf8(comment.trim_ascii_start().split(is_end).next()?).ok()?;
+    let score = match word.split_once('/') {
+        Some((score, depth)) => number(depth).filter(|depth| *depth > 0).map(|_| score)?,
+        None if is_of_dc0 => word,
+        None => return None,
+    };
+    let size = score.strip_prefix(['+', '-']).unwrap_or(score);
+    let (is_signed, is_worse) = (size.len() < score.len(), score.starts_with('-'));
+    let is_blacks = is_worse == (mover == Side::White);
+    if let Some(count) = size.strip_prefix('M').filter(|_| is_signed) {
+        // The move is the first of a mate by its own side, and is made.
+        let moves = match (number(count)?, is_of_dc0) {
+            (plies, false) => plies / 2,
+            (moves, true) if is_worse => moves,
+            (moves, true) => moves.checked_sub(1)?,
+        };
+        return mate(if is_blacks { -i32::from(moves) } else { i32::from(moves) });
+    }
+    let (whole, hundredths) = size.split_once('.')?;
+    if number(whole).is_none() || number(hundredths).is_none() || hundredths.len() != 2 {
+        return None;
+    }
+    let pawns: f64 = size.parse().ok().filter(|pawns| is_signed || *pawns == 0.0)?;
+    centipawns(if is_blacks { -pawns } else { pawns })
+}
+
+fn number(digits: &str) -> Option<u16> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+fn mate(moves: i32) -> Option<PgnEval> {
+    let is_mate = (1..=PgnEval::MOST_MOVES.into()).contains(&moves.unsigned_abs());
+    is_mate.then_some(PgnEval::Mate(moves))
+}
+
+fn centipawns(pawns: f64) -> Option<PgnEval> {
+    // Adding 0 makes a level score 0 instead of -0.
+    (pawns.abs() <= 300.0).then_some(PgnEval::Centipawns((pawns * 100.0).round() as f32 + 0.0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MoveNote, PgnEval};
+    use super::{MoveNote, PgnEval, Side};
 
     fn read(comment: &str) -> (Option<f32>, Option<PgnEval>) {
         let mut note = MoveNote::default();
-        note.read(comment.as_bytes());
+        note.read(comment.as_bytes(), Side::White, false);
         (note.clock, note.eval)
+    }
+
+    /// What a comment says about a move of White, and what it says about one of Black.
+    fn scores(comment: &str, is_of_dc0: bool) -> [Option<PgnEval>; 2] {
+        [Side::White, Side::Black].map(|mover| {
+            let mut note = MoveNote::default();
+            note.read(comment.as_bytes(), mover, is_of_dc0);
+            note.eval
+        })
     }
 
     #[test]
@@ -133,6 +189,80 @@ mod tests {
             "[%clk -0:00:05]",
         ] {
             assert_eq!(read(nothing), (None, None), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn scores_are_the_movers_and_evaluations_are_whites() {
+        let centipawns = |score: f32| [score, -score].map(|score| Some(PgnEval::Centipawns(score)));
+        let mate = |moves: i32| [moves, -moves].map(|moves| Some(PgnEval::Mate(moves)));
+        for (comment, expected) in [
+            // cutechess
+            ("+0.31/12 0.53s", centipawns(31.0)),
+            ("-2.05/9 12s", centipawns(-205.0)),
+            ("0.00/1 0s", centipawns(0.0)),
+            ("+M7/21 0.090s", mate(3)),
+            ("-M6/20 1.2s, Black mates", mate(-3)),
+            ("+M3/9\n0.53s", mate(1)),
+            // fastchess
+            ("+1.00/15 1.321s, n=1250, sd=4", centipawns(100.0)),
+            ("+10.15/18 1.821s, engine2 got checkmated", centipawns(1015.0)),
+            (" -0.09/7, line", centipawns(-9.0)),
+            // xboard
+            ("+0.31/12 53", centipawns(31.0)),
+        ] {
+            assert_eq!(scores(comment, false), expected, "{comment}");
+        }
+        // The mate is on the board; nothing was searched, or it is not said whose score it is.
+        for nothing in [
+            "+M1/3 0.1s",
+            "book",
+            "0.00/0 0.001s",
+            "ERR/4 0.1s",
+            "+0.31",
+            "0.31/12",
+            "+0.3/12",
+            "M5/12",
+            "+300.01/12",
+            "+0.31/12b",
+            "+0.31/",
+            "++0.31/12",
+            "so +0.31/12",
+            "1/2",
+            "1/2-1/2",
+            "+inf/1",
+            "/",
+            "/5",
+            "+M/5",
+            "+M99999/5",
+        ] {
+            assert_eq!(scores(nothing, false), [None; 2], "{nothing}");
+        }
+        let level = Some(PgnEval::Centipawns(0.0));
+        for both in ["+0.31/12 0.53s [%eval 0.00]", "[%eval 0.00] +0.31/12"] {
+            assert_eq!(scores(both, false), [level; 2], "{both}");
+        }
+        let mut note = MoveNote::default();
+        for comment in ["+0.31/12", "[%eval 0.00]", "+0.31/12"] {
+            note.read(comment.as_bytes(), Side::White, false);
+        }
+        assert_eq!(note.eval, level);
+    }
+
+    #[test]
+    fn scores_of_dc0_may_lack_a_depth_and_count_mates_in_moves() {
+        let centipawns = |score: f32| [score, -score].map(|score| Some(PgnEval::Centipawns(score)));
+        let mate = |moves: i32| [moves, -moves].map(|moves| Some(PgnEval::Mate(moves)));
+        for (comment, expected) in [
+            ("+0.35", centipawns(35.0)),
+            ("-0.35/12 0.250s", centipawns(-35.0)),
+            ("+M5/12", mate(4)),
+            ("-M5/12", mate(-5)),
+            ("+M1", [None; 2]),
+            ("0.250s", [None; 2]),
+            ("q=+0.41 net=+0.10", [None; 2]),
+        ] {
+            assert_eq!(scores(comment, true), expected, "{comment}");
         }
     }
 

@@ -62,6 +62,11 @@ impl PgnTags {
         if found == "?" { "" } else { found }
     }
 
+    /// Whether dc0 wrote the game.
+    fn is_of_dc0(&self) -> bool {
+        self.0.iter().any(|(name, _)| name.starts_with("DC0"))
+    }
+
     fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(known, _)| known == name)
     }
@@ -170,6 +175,8 @@ pub struct PgnReader<'a> {
 /// Where in a game the reader is.
 struct Progress {
     record: PgnRecord,
+    /// The line of the last tag; 0 before the first.
+    last_tag: usize,
     /// Whether moves or a result followed the tags.
     has_moves: bool,
     /// Whether the moves are read.
@@ -193,7 +200,7 @@ impl<'a> PgnReader<'a> {
                 continue;
             }
             let current = progress.get_or_insert_with(|| Progress::new(token.line));
-            if current.ends_at(token.kind) {
+            if current.ends_at(&token) {
                 self.ahead = Some(token);
                 break;
             }
@@ -245,16 +252,18 @@ impl<'a> PgnReader<'a> {
 
 impl Progress {
     fn new(line: usize) -> Self {
-        Self { record: PgnRecord::new(line), has_moves: false, is_wanted: true, variations: Vec::new() }
+        let (record, variations) = (PgnRecord::new(line), Vec::new());
+        Self { record, last_tag: 0, has_moves: false, is_wanted: true, variations }
     }
 
-    /// Whether the next game begins with this: with a tag after moves, or after tags alone with one that each game has once.
-    fn ends_at(&self, kind: Kind<'_>) -> bool {
+    /// Whether the next game begins with this: with a tag after moves, or after tags alone and an empty line with one that each game has
+    /// once.
+    fn ends_at(&self, token: &Token<'_>) -> bool {
         const ONCE: [&str; 2] = ["Event", "White"];
-        match kind {
+        match token.kind {
             Kind::Tag(content) if !self.has_moves => {
-                let name = name_of(content);
-                ONCE.iter().any(|once| name == once.as_bytes() && self.record.tags.has(once))
+                let (name, is_apart) = (name_of(content), token.line > self.last_tag + 1);
+                is_apart && ONCE.iter().any(|once| name == once.as_bytes() && self.record.tags.has(once))
             }
             Kind::Tag(_) | Kind::OpenTag => self.has_moves,
             _ => false,
@@ -280,10 +289,15 @@ impl Progress {
             self.is_wanted = wanted(&self.record.tags);
         }
         match kind {
-            Kind::Tag(content) => self.tag(line, content),
+            Kind::Tag(content) => {
+                self.last_tag = line;
+                self.tag(line, content);
+            }
             Kind::Comment(content) if self.variations.is_empty() => {
+                let (mover, is_of_dc0) =
+                    (self.record.game.position().side_to_move().other(), self.record.tags.is_of_dc0());
                 if let Some(note) = self.record.notes.last_mut() {
-                    note.read(content);
+                    note.read(content, mover, is_of_dc0);
                 }
             }
             Kind::Open => self.variations.push(line),
@@ -516,9 +530,16 @@ mod tests {
                 "{name}"
             );
         }
-        // Another tag that is there twice begins no game.
-        let twice = format!("[White \"a\"]\n[FEN \"{fen}\"]\n[Site \"b\"]\n[Site \"c\"]\n\n1. e4 *\n");
-        assert_eq!(read(&twice, None), ["e2e4"]);
+        // Another tag that is there twice begins no game, nor does one without an empty line before it.
+        for twice in
+            ["[Site \"b\"]\n\n[Site \"c\"]", "[White \"a\"]\n[Black \"b\"]", "[Event \"c\"]\r\n[White \"b\"]"]
+        {
+            let text = format!("[Event \"e\"]\n[White \"a\"]\n{twice}\n[FEN \"{fen}\"]\n\n1. e4 *\n");
+            let games = read_pgn("x.pgn", text.as_bytes(), None).expect("a game");
+            let found: Vec<_> =
+                games.iter().map(|read| (read.game.start().fen(), moves(&read.game))).collect();
+            assert_eq!(found, [(fen.to_owned(), "e2e4".to_owned())], "{twice}");
+        }
     }
 
     #[test]

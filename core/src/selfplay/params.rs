@@ -54,7 +54,7 @@ params! {
         /// A file of positions (`.epd`, `.fen`) or of games (`.pgn`); or `chess960` for the 960 start positions of Chess960, or
         /// `double-chess960` for those in which each side has pieces of its own; or `endgames` for 10,000 random endings of few pieces.
         file: String = String::new();
-        /// The most plies that are taken from each game of a `.pgn`; () for all.
+        /// The most plies that are taken from each game of a `.pgn`, without those that are over within them; () for all.
         plies: Option<u32> = None, in 1..=1000;
         /// Share of games that start from the book; the others start from the initial position.
         share: f64 = 1.0, in 0.0..=1.0;

@@ -33,13 +33,17 @@ fn cut_at(ahead: &[u8], length: usize, is_last: bool) -> Cut {
 
 /// Where the last empty line is that a game follows which begins so: one after tags follows no game, but is within one.
 fn last_start(text: &[u8], beginning: &[u8]) -> Option<usize> {
+    // A line within a comment may begin with a command such as `[%clk`.
+    let is_command = |line: &[u8]| line.starts_with(b"[%");
     last_line(text, |before, line| {
         let next = line.strip_prefix(b"\r").unwrap_or(line).strip_prefix(b"\n");
+        if !next.is_some_and(|next| next.starts_with(beginning) && !is_command(next)) {
+            return false;
+        }
+        // Looked for only where a game may begin: it may be beyond many empty lines.
         let above = before.trim_ascii_end();
         let above = above.rsplit(|byte| *byte == b'\n').next().unwrap_or(above);
-        // A line within a comment may begin with a command such as `[%clk`.
-        let is_tag = above.starts_with(b"[") && !above.starts_with(b"[%");
-        next.is_some_and(|next| next.starts_with(beginning)) && !is_tag
+        !above.starts_with(b"[") || is_command(above)
     })
 }
 
@@ -76,7 +80,18 @@ mod tests {
             let text = text.replace('\n', "\r\n");
             assert_eq!(after(&text, "["), Some(last.replace('\n', "\r\n").as_str()));
         }
-        assert_eq!(after("[White \"a\"]\n\n1. e4 1-0\n", "["), None);
+        for moves in ["1. e4 1-0\n", "1. e4 {\n\n[%clk 0:01:00]} e5 1-0\n"] {
+            assert_eq!(after(&format!("[White \"a\"]\n\n{moves}"), "["), None);
+        }
+    }
+
+    #[test]
+    fn a_long_run_of_empty_lines_takes_one_pass() {
+        let empty = "\n".repeat(1 << 20);
+        for beginning in ["[", "1."] {
+            assert_eq!(after(&empty, beginning), None);
+        }
+        assert_eq!(after(&format!("1. e4 1-0{empty}[White \"a\"]\n"), "["), Some("\n[White \"a\"]\n"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::board::{Fault, PgnTags};
 use crate::{param_enum, params};
 
 param_enum! {
-    /// How `[%eval]` comments become values.
+    /// How evaluations in comments become values.
     pub enum EvalFormula {
         /// Lichess's winning chances, fitted to games of players: P(win) − P(loss) = 2 / (1 + exp(−0.00368208 · centipawns)) − 1
         /// (lichess.org/page/accuracy). A mate is a sure win.
@@ -34,7 +34,7 @@ params! {
         max_games: Option<u32> = None, in 1..=4_000_000_000i64;
         /// Whether moves are policy targets; if not, only results are trained.
         policy_targets: bool = true;
-        /// How `[%eval]` comments become `root_q` and `root_d`. Without a comment they are the game's result.
+        /// How evaluations in comments (`[%eval 0.25]`, `+0.25/12`) become `root_q` and `root_d`. Without one they are the game's result.
         evals: EvalFormula = EvalFormula::Lichess;
         /// P(draw) of a position whose evaluation is level. With the formula's P(win) − P(loss) it fixes win, draw and loss, by the
         /// model of Davidson 1970 (On extending the Bradley-Terry model to accommodate ties).

@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use super::PgnParams;
 use super::parse::parse;
 use crate::board::{
-    Adjudication, Ending, Fault, GameResult, PgnRoster, PgnWriter, Reason, Rules, random_opening,
+    Adjudication, Ending, Fault, Game, GameResult, PgnRoster, PgnWriter, Reason, Rules, random_opening,
 };
 use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
 use crate::import::{ImportJob, ImportShard, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
-use crate::store::{GameRow, HeaderRow, Reject, StoredGame};
+use crate::store::{GameRow, HeaderRow, MatchGameRow, Reject, Scores, StoredGame};
 
 fn parsed(text: &[u8], params: &PgnParams) -> Vec<Parsed> {
     let start = Point::default();
@@ -433,6 +433,65 @@ fn large_evaluations_are_no_mates() {
     assert!(again.replace('\n', " ").contains(moves), "{again}");
 }
 
+/// The evaluations of a game's header and the values of its positions.
+fn evals_and_values(text: &str) -> (Vec<f32>, Vec<f32>) {
+    let params = PgnParams::default();
+    let games = parsed(text.as_bytes(), &params);
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    assert_eq!(params.fault(&imported.game, &imported.header, &imported.positions), None);
+    (imported.header.evals.0.clone(), imported.positions.iter().map(|row| row.root_q).collect())
+}
+
+#[test]
+fn scores_of_a_match_are_evaluations_after_its_export() {
+    let game = Game::from_text("startpos moves f2f3 e7e5 b1c3 g8f6 g2g4 f6h5 a2a3 d8h4").expect("is legal");
+    let row = MatchGameRow {
+        game: 0,
+        pair: 0,
+        first: "stockfish".to_owned(),
+        second: "a1".to_owned(),
+        first_is_white: true,
+        start_fen: game.start().fen(),
+        moves: game.moves().iter().map(|played| played.packed()).collect(),
+        opening_plies: 1,
+        plies: 8,
+        scores: Scores(vec![f32::NAN, 503.0, -31.0, 12.0, -31_998.0, 31_998.0, -31_999.0, 31_999.0]),
+        depths: vec![0, 7, 12, 0, 20, 21, 1, 1],
+        seconds: vec![0.0, 0.53, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        score: 0.0,
+        result: GameResult::BlackWins,
+        reason: Reason::Checkmate.into(),
+        detail: String::new(),
+    };
+    let text = StoredGame::of_match(&row).expect("is legal").pgn("run");
+    assert!(text.contains("{+5.03/7 0.530s}"), "{text}");
+    let (evals, values) = evals_and_values(&text);
+    // White's; a mate is one move nearer after a move of the side that mates, and then on the board.
+    let expected = [-503.0, -31.0, -12.0, -31_998.0, -31_999.0, -31_999.0];
+    assert!(evals[0].is_nan() && evals[7].is_nan(), "{evals:?}");
+    assert_eq!(evals[1..7], expected);
+    // The position after 1... e5 is White's, which its opponent finds worse by 5 pawns.
+    assert_eq!(values.len(), 7);
+    assert!(values[1] < -0.7 && values[2] > 0.0 && values[3] < 0.0, "{values:?}");
+    assert_eq!(values[4..], [1.0, -1.0, 1.0]);
+}
+
+#[test]
+fn scores_as_cutechess_and_fastchess_write_them_are_evaluations() {
+    let cutechess =
+        "[Event \"c\"]\n\n1. e4 {+0.31/12 0.53s} e5 {+0.20/11 1.2s} 2. Bc4 {book} Nc6 {-0.15/9 12s}
+3. Qh5 {+M3/9 0.090s} Nf6 {-M2/8 0.1s} 4. Qxf7# {+M1/3\n0.010s, White mates} 1-0\n";
+    let (evals, values) = evals_and_values(cutechess);
+    assert!(evals[2].is_nan() && evals[6].is_nan(), "{evals:?}");
+    assert_eq!([&evals[..2], &evals[3..6]].concat(), [31.0, -20.0, 15.0, 31_999.0, 31_999.0]);
+    // The first position and the one after the book move have the result.
+    assert_eq!([values[0], values[3], values[5], values[6]], [1.0, -1.0, -1.0, 1.0]);
+    assert!(values[1] < 0.0 && values[2] < 0.0 && values[4] > 0.0, "{values:?}");
+    let fastchess = "[Event \"f\"]\n\n1. e4 {+1.00/15 1.321s} e5 {+1.23/15 0.430s} 2. Nf3 {0.00/16 0.310s}
+Nf6 {+10.15/18 1.821s, n=7, engine2 got checkmated} 1-0\n";
+    assert_eq!(evals_and_values(fastchess).0, [100.0, -123.0, 0.0, -1015.0]);
+}
+
 #[test]
 fn imported_games_are_written_as_pgn_and_read_back() {
     let params = PgnParams::default();
@@ -468,7 +527,7 @@ fn imported_games_are_written_as_pgn_and_read_back() {
 #[test]
 fn no_bytes_panic_and_every_game_is_counted_once() {
     use rand::RngExt;
-    let parts: [&[u8]; 31] = [
+    let parts: [&[u8]; 33] = [
         b"[",
         b"]",
         b"\"",
@@ -499,6 +558,8 @@ fn no_bytes_panic_and_every_game_is_counted_once() {
         b"0-0",
         b"[Result \"1-0\"]",
         b"[%eval #3]",
+        b"{+0.31/12 0.5s}",
+        b"-M5/20",
         b" 1. e4 e5 2. Nf3 ",
     ];
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Opening);

@@ -54,7 +54,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 
 impl ImportFormat for PgnParams {
     const KIND: &'static str = "import_pgn";
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",

@@ -55,7 +55,7 @@ pub(crate) struct ImportPgnArgs {
     /// Train results only: moves are no policy targets.
     #[arg(long)]
     pub results_only: bool,
-    /// How [%eval] comments become values: lichess or ignore [default: lichess].
+    /// How evaluations in comments become values: lichess or ignore [default: lichess].
     #[arg(long, value_name = "FORMULA", value_parser = parse_evals)]
     pub evals: Option<EvalFormula>,
     /// P(draw) of a level evaluation [default: 0.3].
