@@ -259,7 +259,7 @@ impl AnswerRow {
     pub const NO_MOVE: u16 = 0;
 }
 
-/// Means over some consecutive updates of a training step.
+/// Means over some consecutive updates of a training step; not a number where no position has what is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingRow {
     /// Updates done; the key of the table.
@@ -272,7 +272,7 @@ pub struct TrainingRow {
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
-    /// Huber loss of moves left, in units of 20 plies; 0 without that head.
+    /// Huber loss of moves left, in units of 20 plies; not a number without that head.
     pub moves_left_loss: f64,
     /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
     pub policy_accuracy: f64,
@@ -280,11 +280,11 @@ pub struct TrainingRow {
     pub policy_entropy: f64,
     /// L2 norm of the gradient before clipping.
     pub gradient_norm: f64,
-    /// Cross-entropy of the softened policy, in nats; 0 without that head.
+    /// Cross-entropy of the softened policy, in nats; not a number without that head.
     pub soft_policy_loss: f64,
-    /// Cross-entropy of the opponent's next move over all moves, in nats; 0 without that head.
+    /// Cross-entropy of the opponent's next move over all moves, in nats; not a number without that head.
     pub reply_loss: f64,
-    /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
+    /// Squared error of the later balance of material, in units of 9 pawns; not a number without that head.
     pub material_loss: f64,
     /// Share of positions with the target's best move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,
@@ -295,7 +295,7 @@ pub struct TrainingRow {
     pub weight_norm: f64,
 }
 
-/// Metrics on held-out games, measured during a training step.
+/// Metrics on held-out games, measured during a training step; not a number where no position has what is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ValidationRow {
     /// Updates done; 0 is before the first. The key of the table.
@@ -306,17 +306,17 @@ pub struct ValidationRow {
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
-    /// Huber loss of moves left, in units of 20 plies; 0 without that head.
+    /// Huber loss of moves left, in units of 20 plies; not a number without that head.
     pub moves_left_loss: f64,
     /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats.
     pub policy_entropy: f64,
-    /// Cross-entropy of the softened policy, in nats; 0 without that head.
+    /// Cross-entropy of the softened policy, in nats; not a number without that head.
     pub soft_policy_loss: f64,
-    /// Cross-entropy of the opponent's next move over all moves, in nats; 0 without that head.
+    /// Cross-entropy of the opponent's next move over all moves, in nats; not a number without that head.
     pub reply_loss: f64,
-    /// Squared error of the later balance of material, in units of 9 pawns; 0 without that head.
+    /// Squared error of the later balance of material, in units of 9 pawns; not a number without that head.
     pub material_loss: f64,
     /// Share of positions with the target's best move among the three likeliest, in [0, 1].
     pub policy_top_three: f64,

@@ -134,7 +134,7 @@ params! {
         /// What `ema` keeps of the average in each of its steps, at most; the `n`-th step keeps (1 + n) / (10 + n) if that is less, so
         /// that the start is soon forgotten.
         decay: f64 = 0.99, in 0.0..=0.999_999;
-        /// Updates between two steps of the average.
+        /// Updates between two steps of the average. `ema` also counts those before the training, if the optimiser's state is carried.
         every: u32 = 1, in 1..=1_000_000;
         /// Updates of the training before the first step of `swa`.
         start: u32 = 0, in 0..=100_000_000;
@@ -270,11 +270,7 @@ params! {
         log_every: u32 = 10, in 1..=1_000_000;
     }
     check check_train;
-    unused |params| {
-        let message = "has no effect with search_value_weight 0, which takes no value of a search; leave it out, or set a weight";
-        let is_unused = params.search_value_weight == 0.0;
-        is_unused.then(|| ("search_value_horizon", message.to_owned())).into_iter().collect()
-    };
+    unused unused_in_training;
 }
 
 impl WeightAverage {
@@ -325,6 +321,24 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
     problems
 }
 
+fn unused_in_training(params: &TrainParams) -> Vec<(&'static str, String)> {
+    let fields = [
+        (
+            "search_value_horizon",
+            params.search_value_weight == 0.0,
+            "has no effect with search_value_weight 0, which takes no value of a search; leave it out, or set a weight",
+        ),
+        (
+            "batch_norm_momentum",
+            params.batch_norm == BatchNormMode::Frozen,
+            "has no effect with batch_norm \"frozen\", which leaves the running statistics as they are; leave it out, or set batch_norm \
+            to \"batch\"",
+        ),
+    ];
+    let unused = fields.into_iter().filter(|(_, is_unused, _)| *is_unused);
+    unused.map(|(name, _, message)| (name, message.to_owned())).collect()
+}
+
 fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     let updates = params.updates;
@@ -336,10 +350,15 @@ fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
     }
     if let Some(average) = &params.average {
         let first = average.first_step();
-        if first > u64::from(updates) {
+        // `ema` counts the updates of a carried state, too, which is not known here.
+        let (is_fresh, after) = match average.kind {
+            AverageKind::Ema => (params.optimizer.state == OptimizerStart::Fresh, ""),
+            AverageKind::Swa => (true, " after `start`"),
+        };
+        if is_fresh && first > u64::from(updates) {
             let message = format!(
-                "nothing would be averaged: its first step is at update {first}, the first multiple of `every` after `start`, and \
-                updates = {updates}"
+                "nothing would be averaged: its first step is at update {first}, the first multiple of `every`{after}, and updates = \
+                {updates}"
             );
             problems.push(("average", message));
         }

@@ -1,5 +1,6 @@
 //! Tests at the stage's border, with the small games they share.
 
+mod params;
 mod samples;
 mod sampling;
 

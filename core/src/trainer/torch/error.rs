@@ -50,6 +50,18 @@ pub enum TrainError {
         "the samples were made for other positions, targets, tablebases or another validation_fraction; build them with this training's parameters"
     )]
     OtherTargets,
+    /// No update of the training is a step of its average, which would be the start net.
+    #[error(
+        "nothing would be averaged: average.every = {every}, the optimiser has made {before} updates before, and updates = {updates}; lower average.every, or make more updates"
+    )]
+    NothingAveraged {
+        /// Updates between two steps of the average.
+        every: u32,
+        /// Updates of the carried state.
+        before: u64,
+        /// Updates of the training.
+        updates: u32,
+    },
     /// The training diverged. Only the last stored state is kept.
     #[error(
         "update {update} is not finite (loss {}, of which policy loss {}, value loss {}; gradient norm {}); lower learning_rate or set clip_norm",
@@ -60,9 +72,9 @@ pub enum TrainError {
         update: u32,
         /// The weighted sum of all losses.
         loss: f64,
-        /// Cross-entropy of the policy.
+        /// Cross-entropy of the policy; not a number if no sample has a policy target, either.
         policy_loss: f64,
-        /// Cross-entropy of win, draw and loss.
+        /// Cross-entropy of win, draw and loss; not a number if all samples have the weight 0, either.
         value_loss: f64,
         /// L2 norm of the gradient.
         gradient_norm: f64,

@@ -1,10 +1,13 @@
 //! The losses and the other metrics of a batch.
 
+use std::ops::Range;
+
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
 use crate::network::MOVES_LEFT_SCALE;
 use crate::network::torch::Heads;
+use crate::params::Schedule;
 use crate::trainer::TrainParams;
 
 /// The logit of a padding move: its probability is exactly 0, and unlike minus infinity it stays finite when multiplied by a
@@ -20,7 +23,7 @@ const SOFT_POLICY_FLOOR: f64 = 1e-7;
 /// The unit of the material head: a queen.
 const MATERIAL_SCALE: f64 = 9.0;
 
-/// Sums over the rows of a batch.
+/// Sums over the rows of a batch, or a number for each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sums<T> {
     /// Σ −Σ share · ln policy over the rows with a policy target.
@@ -113,28 +116,42 @@ impl LossSums {
     /// their weights.
     pub(super) fn total(
         &self,
-        batch: &TrainingBatch,
+        counts: &Sums<f64>,
         params: &TrainParams,
         update: u32,
     ) -> Result<Tensor, TchError> {
-        let of_rows = |rows: usize| mean(1.0, rows as f64);
         let terms = [
-            (&self.policy, &params.policy_weight, of_rows(batch.policy_rows)),
-            (&self.value, &params.value_weight, mean(1.0, batch.value_weight)),
-            (&self.moves_left, &params.moves_left_weight, of_rows(batch.ended_rows)),
-            (&self.soft_policy, &params.soft_policy_weight, of_rows(batch.policy_rows)),
-            (&self.reply, &params.reply_weight, of_rows(batch.reply_rows)),
-            (&self.material, &params.material_weight, of_rows(batch.rows)),
+            (&self.policy, &params.policy_weight, counts.policy),
+            (&self.value, &params.value_weight, counts.value),
+            (&self.moves_left, &params.moves_left_weight, counts.moves_left),
+            (&self.soft_policy, &params.soft_policy_weight, counts.soft_policy),
+            (&self.reply, &params.reply_weight, counts.reply),
+            (&self.material, &params.material_weight, counts.material),
         ];
-        let weighted = terms.map(|(sum, weight, mean)| sum.f_mul_scalar(weight.at(update) * mean));
+        let weighted = terms.map(|(sum, weight, count)| {
+            let share = if count > 0.0 { 1.0 / count } else { 0.0 };
+            sum.f_mul_scalar(weight.at(update) * share)
+        });
         let [first, others @ ..] = weighted;
         others.into_iter().try_fold(first?, |total, term| total.f_add(&term?))
     }
 }
 
-/// `sum` / `weight`; 0 where there is nothing to average.
-fn mean(sum: f64, weight: f64) -> f64 {
-    if weight > 0.0 { sum / weight } else { 0.0 }
+/// The rows behind each sum, the value's by their weights; 0 for a head that the net does not have.
+pub(super) fn counts(heads: &Heads, batch: &TrainingBatch) -> Sums<f64> {
+    let of_head = |has_head: bool, rows: usize| if has_head { rows as f64 } else { 0.0 };
+    let (policy, auxiliary) = (batch.policy_rows as f64, &heads.auxiliary);
+    Sums {
+        policy,
+        value: batch.value_weight,
+        moves_left: of_head(heads.moves_left.is_some(), batch.ended_rows),
+        soft_policy: of_head(auxiliary.soft_policy.is_some(), batch.policy_rows),
+        reply: of_head(auxiliary.reply.is_some(), batch.reply_rows),
+        material: of_head(auxiliary.material.is_some(), batch.rows),
+        top_moves: policy,
+        top_three: policy,
+        brier: batch.result_rows as f64,
+    }
 }
 
 /// −Σ target · ln softmax(logits).
@@ -214,32 +231,18 @@ fn top_moves(logits: &Tensor, shares: &Tensor, count: i64) -> Result<Tensor, Tch
 /// Sums over samples as plain numbers, for means over any number of batches.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Totals {
-    rows: f64,
-    policy_rows: f64,
-    ended_rows: f64,
-    reply_rows: f64,
-    result_rows: f64,
-    value_weight: f64,
-    policy_entropy: f64,
     sums: Sums<f64>,
+    counts: Sums<f64>,
+    policy_entropy: f64,
 }
 
 /// The number of numbers in [`Totals`].
-pub(super) const TOTALS: usize = 7 + SUMS;
+pub(super) const TOTALS: usize = 2 * SUMS + 1;
 
 impl Totals {
-    /// The totals of one batch, from the values of its [`LossSums`].
-    pub(super) fn new(sums: Sums<f64>, batch: &TrainingBatch) -> Self {
-        Self {
-            rows: batch.rows as f64,
-            policy_rows: batch.policy_rows as f64,
-            ended_rows: batch.ended_rows as f64,
-            reply_rows: batch.reply_rows as f64,
-            result_rows: batch.result_rows as f64,
-            value_weight: batch.value_weight,
-            policy_entropy: batch.policy_entropy,
-            sums,
-        }
+    /// The totals of one batch, from the values of its [`LossSums`], their [`counts`] and the sum of its policy targets' entropies.
+    pub(super) fn new(sums: Sums<f64>, counts: Sums<f64>, policy_entropy: f64) -> Self {
+        Self { sums, counts, policy_entropy }
     }
 
     /// Adds another batch's totals.
@@ -248,69 +251,60 @@ impl Totals {
             Self::from_numbers(std::array::from_fn(|index| self.numbers()[index] + other.numbers()[index]));
     }
 
-    /// The means; 0 where there is nothing to average, but for the Brier score, which is not a number then.
+    /// The means; not a number where there is nothing to average.
     pub(super) fn means(&self) -> Means {
-        let sums = &self.sums;
+        let (sums, counts) = (self.sums.into_array(), self.counts.into_array());
         Means {
-            policy_entropy: mean(self.policy_entropy, self.policy_rows),
-            losses: Sums {
-                policy: mean(sums.policy, self.policy_rows),
-                value: mean(sums.value, self.value_weight),
-                moves_left: mean(sums.moves_left, self.ended_rows),
-                soft_policy: mean(sums.soft_policy, self.policy_rows),
-                reply: mean(sums.reply, self.reply_rows),
-                material: mean(sums.material, self.rows),
-                top_moves: mean(sums.top_moves, self.policy_rows),
-                top_three: mean(sums.top_three, self.policy_rows),
-                brier: sums.brier / self.result_rows,
-            },
+            losses: Sums::from_array(std::array::from_fn(|index| sums[index] / counts[index])),
+            policy_entropy: self.policy_entropy / self.counts.policy,
         }
+    }
+
+    /// The sum of the mean losses, each by the mean of its weight over some updates. A loss without a row or a weight adds nothing; `None`
+    /// if all are without.
+    pub(super) fn loss(&self, params: &TrainParams, updates: &Range<u32>) -> Option<f64> {
+        let (means, counts) = (self.means().losses, &self.counts);
+        let terms = [
+            (means.policy, counts.policy, &params.policy_weight),
+            (means.value, counts.value, &params.value_weight),
+            (means.moves_left, counts.moves_left, &params.moves_left_weight),
+            (means.soft_policy, counts.soft_policy, &params.soft_policy_weight),
+            (means.reply, counts.reply, &params.reply_weight),
+            (means.material, counts.material, &params.material_weight),
+        ];
+        let weighted =
+            terms.into_iter().filter(|(_, count, _)| *count > 0.0).filter_map(|(mean, _, weight)| {
+                let weight = mean_weight(weight, updates.clone());
+                (weight > 0.0).then_some(weight * mean)
+            });
+        weighted.reduce(|total, term| total + term)
     }
 
     /// The fields in order, as stored in the training state.
     pub(super) fn numbers(&self) -> [f64; TOTALS] {
-        let Self {
-            rows,
-            policy_rows,
-            ended_rows,
-            reply_rows,
-            result_rows,
-            value_weight,
-            policy_entropy,
-            sums,
-        } = *self;
-        let own = [rows, policy_rows, ended_rows, reply_rows, result_rows, value_weight, policy_entropy];
-        let numbers = own.into_iter().chain(sums.into_array());
-        numbers.collect::<Vec<_>>().try_into().expect("seven numbers and the sums")
+        let sums = self.sums.into_array().into_iter();
+        let numbers = sums.chain(self.counts.into_array()).chain([self.policy_entropy]);
+        numbers.collect::<Vec<_>>().try_into().expect("two numbers for each sum and the entropy")
     }
 
     /// The reverse of [`Totals::numbers`].
     pub(super) fn from_numbers(numbers: [f64; TOTALS]) -> Self {
-        let [rows, policy_rows, ended_rows, reply_rows, result_rows, rest @ ..] = numbers;
-        let [value_weight, policy_entropy, sums @ ..] = rest;
-        let sums = Sums::from_array(sums);
-        Self { rows, policy_rows, ended_rows, reply_rows, result_rows, value_weight, policy_entropy, sums }
+        let of = |first: usize| Sums::from_array(std::array::from_fn(|index| numbers[first + index]));
+        Self { sums: of(0), counts: of(SUMS), policy_entropy: numbers[TOTALS - 1] }
     }
 }
 
-/// Means over samples.
+/// The mean of a weight over updates, exactly the weight where it does not change.
+fn mean_weight(weight: &Schedule, updates: Range<u32>) -> f64 {
+    let (first, count) = (weight.at(updates.start), updates.len() as f64);
+    first + updates.map(|update| weight.at(update) - first).sum::<f64>() / count
+}
+
+/// Means over samples, each over the rows that have it; not a number without any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Means {
-    /// Each of [`Sums`] over the rows that have it.
+    /// Those of [`Sums`].
     pub(super) losses: Sums<f64>,
     /// Entropy of the policy targets, in nats: the least possible policy loss.
     pub(super) policy_entropy: f64,
-}
-
-impl Means {
-    /// The weighted sum of the losses, as an update weighs them.
-    pub(super) fn total(&self, params: &TrainParams, update: u32) -> f64 {
-        let Sums { policy, value, moves_left, soft_policy, reply, material, .. } = self.losses;
-        params.policy_weight.at(update) * policy
-            + params.value_weight.at(update) * value
-            + params.moves_left_weight.at(update) * moves_left
-            + params.soft_policy_weight.at(update) * soft_policy
-            + params.reply_weight.at(update) * reply
-            + params.material_weight.at(update) * material
-    }
 }

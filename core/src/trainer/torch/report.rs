@@ -41,17 +41,14 @@ pub(super) struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Meter {
     pub(super) totals: Totals,
-    /// Of the weighted losses that were minimised.
-    pub(super) losses: f64,
     pub(super) gradient_norms: f64,
     pub(super) updates: f64,
 }
 
 impl Meter {
     /// Adds one update.
-    pub(super) fn add(&mut self, totals: &Totals, loss: f64, gradient_norm: f64) {
+    pub(super) fn add(&mut self, totals: &Totals, gradient_norm: f64) {
         self.totals.add(totals);
-        self.losses += loss;
         self.gradient_norms += gradient_norm;
         self.updates += 1.0;
     }
@@ -59,12 +56,13 @@ impl Meter {
     /// The row of the curve that ends with update `done`, counted from 1; resets the meter.
     pub(super) fn take_row(&mut self, done: u32, params: &TrainParams, weight_norm: f64) -> TrainingRow {
         let meter = std::mem::take(self);
+        let first = done - meter.updates as u32;
         let means = meter.totals.means();
         let losses = means.losses;
         TrainingRow {
             update: done,
             learning_rate: params.learning_rate.at(done - 1),
-            loss: meter.losses / meter.updates,
+            loss: meter.totals.loss(params, &(first..done)).unwrap_or(f64::NAN),
             policy_loss: losses.policy,
             value_loss: losses.value,
             moves_left_loss: losses.moves_left,
@@ -94,12 +92,13 @@ impl Validation {
     /// The row of a validation after `done` updates.
     pub(super) fn row(&self, done: u32, params: &TrainParams) -> ValidationRow {
         let update = done.saturating_sub(1);
+        let loss = |totals: &Totals| totals.loss(params, &(update..update + 1)).unwrap_or(f64::NAN);
         let means = self.totals.means();
         let losses = means.losses;
-        let [running, own] = self.batch_norm.map(|totals| totals.means().total(params, update));
+        let [running, own] = self.batch_norm.map(|totals| loss(&totals));
         ValidationRow {
             update: done,
-            loss: means.total(params, update),
+            loss: loss(&self.totals),
             policy_loss: losses.policy,
             value_loss: losses.value,
             moves_left_loss: losses.moves_left,

@@ -6,7 +6,7 @@ use super::error::TrainError;
 use super::flat::FlatNet;
 use super::job::{TrainJob, Trained, check, identity, update_threads};
 use super::loader::Loader;
-use super::loss::{Sums, Totals};
+use super::loss::Sums;
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, Validation};
 use super::state::{AverageState, OptimizerState, State};
@@ -14,7 +14,7 @@ use super::update::{Learner, Measured, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
 use crate::network::torch::{BatchNorm, TorchError, runtime};
-use crate::trainer::{AverageKind, OptimizerStart};
+use crate::trainer::{AverageKind, OptimizerStart, TrainParams};
 
 /// Trains a net, from the stored state if there is one.
 ///
@@ -54,6 +54,7 @@ struct Begin {
 impl<'a> TrainingLoop<'a> {
     pub(super) fn start(job: TrainJob<'a>, identity: String) -> Result<Self, TrainError> {
         let begin = Self::begin(&job)?;
+        check_average(job.params, &begin)?;
         let mut run = Self::new(job, identity, begin)?;
         run.validate()?;
         Ok(run)
@@ -140,12 +141,11 @@ impl<'a> TrainingLoop<'a> {
     fn update(&mut self, batch: &TrainingBatch) -> Result<TrainingBatch, TrainError> {
         let pending = self.learner.update(self.done, batch)?;
         let next = self.loader.batch(self.done + 1)?;
-        let UpdateMetrics { sums, gradient_norm } = pending.wait()?;
-        let totals = Totals::new(sums, batch);
-        let means = totals.means();
-        let loss = means.total(self.job.params, self.done);
+        let UpdateMetrics { totals, gradient_norm } = pending.wait()?;
+        // A batch without any target has no loss to minimise.
+        let loss = totals.loss(self.job.params, &(self.done..self.done + 1)).unwrap_or(0.0);
         if !(loss + gradient_norm).is_finite() {
-            let Sums { policy: policy_loss, value: value_loss, .. } = means.losses;
+            let Sums { policy: policy_loss, value: value_loss, .. } = totals.means().losses;
             return Err(TrainError::NotFinite {
                 update: self.done,
                 loss,
@@ -163,7 +163,7 @@ impl<'a> TrainingLoop<'a> {
             };
             average.update(&self.learner.net, number)?;
         }
-        self.report.meter.add(&totals, loss, gradient_norm);
+        self.report.meter.add(&totals, gradient_norm);
         let params = self.job.params;
         if self.done.is_multiple_of(params.log_every) || self.done == params.updates {
             let weight_norm = self.learner.weight_norm()?;
@@ -178,9 +178,11 @@ impl<'a> TrainingLoop<'a> {
         observer.event(Event::Progress { unit: "updates", done, total });
         observer.event(Event::Work { unit: "samples", amount: self.job.params.batch.into() });
         if let Some(row) = self.report.curve.last().filter(|row| row.update == self.done) {
-            observer.event(Event::Metric { name: "loss", value: row.loss });
-            observer.event(Event::Metric { name: "policy loss", value: row.policy_loss });
-            observer.event(Event::Metric { name: "value loss", value: row.value_loss });
+            let metrics =
+                [("loss", row.loss), ("policy loss", row.policy_loss), ("value loss", row.value_loss)];
+            for (name, value) in metrics.into_iter().filter(|(_, value)| !value.is_nan()) {
+                observer.event(Event::Metric { name, value });
+            }
         }
     }
 
@@ -260,6 +262,21 @@ impl<'a> TrainingLoop<'a> {
         };
         Ok(Trained { weights, curve, validation, summary })
     }
+}
+
+/// An error if an exponential average would begin with this training, and none of its updates were a step: the start net would be the
+/// result.
+fn check_average(params: &TrainParams, begin: &Begin) -> Result<(), TrainError> {
+    let Some(average) = params.average.as_ref().filter(|average| average.kind == AverageKind::Ema) else {
+        return Ok(());
+    };
+    let before = begin.optimizer.as_ref().map_or(0, |optimizer| optimizer.updates);
+    let (every, updates) = (average.every, params.updates);
+    let steps = |updates: u64| updates / u64::from(every);
+    if begin.average.is_none() && steps(before + u64::from(updates)) == steps(before) {
+        return Err(TrainError::NothingAveraged { every, before, updates });
+    }
+    Ok(())
 }
 
 /// `count` of the indices below `available`.

@@ -21,7 +21,7 @@ use crate::trainer::{AverageKind, OptimizerKind};
 use crate::{durable, regular};
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The oldest version whose nets, optimisers and averages are read: a finished training of it may be carried on. Its report has
 /// other columns and is not read.
@@ -410,12 +410,12 @@ fn validation_row(numbers: [f64; 14]) -> ValidationRow {
     }
 }
 
-fn meter_numbers(meter: &Meter) -> [f64; 3 + TOTALS] {
-    let own = [meter.updates, meter.losses, meter.gradient_norms];
+fn meter_numbers(meter: &Meter) -> [f64; 2 + TOTALS] {
+    let own = [meter.updates, meter.gradient_norms];
     let numbers = own.into_iter().chain(meter.totals.numbers());
-    numbers.collect::<Vec<_>>().try_into().expect("three numbers and the totals")
+    numbers.collect::<Vec<_>>().try_into().expect("two numbers and the totals")
 }
 
-fn meter([updates, losses, gradient_norms, totals @ ..]: [f64; 3 + TOTALS]) -> Meter {
-    Meter { totals: Totals::from_numbers(totals), losses, gradient_norms, updates }
+fn meter([updates, gradient_norms, totals @ ..]: [f64; 2 + TOTALS]) -> Meter {
+    Meter { totals: Totals::from_numbers(totals), gradient_norms, updates }
 }

@@ -4,7 +4,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
 use super::flat::FlatNet;
-use super::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
+use super::loss::{LossSums, SUMS, Sums, Totals, counts, expected_scores};
 use super::optimizer::Optimizer;
 use crate::network::torch::{BatchNorm, Heads, NetInput};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
@@ -31,13 +31,14 @@ pub(super) struct Measured {
 pub(super) struct Pending {
     /// The sums of [`LossSums`], then the gradient's norm.
     numbers: Tensor,
+    counts: Sums<f64>,
+    policy_entropy: f64,
 }
 
 /// The metrics of an update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UpdateMetrics {
-    /// The values of [`LossSums`].
-    pub(super) sums: Sums<f64>,
+    pub(super) totals: Totals,
     /// L2 norm of the whole gradient before clipping.
     pub(super) gradient_norm: f64,
 }
@@ -47,7 +48,8 @@ impl Pending {
     pub(super) fn wait(self) -> Result<UpdateMetrics, TchError> {
         let numbers: [f64; SUMS + 1] = read(&self.numbers)?;
         let [sums @ .., gradient_norm] = numbers;
-        Ok(UpdateMetrics { sums: Sums::from_array(sums), gradient_norm })
+        let totals = Totals::new(Sums::from_array(sums), self.counts, self.policy_entropy);
+        Ok(UpdateMetrics { totals, gradient_norm })
     }
 }
 
@@ -84,8 +86,11 @@ impl Learner<'_> {
             BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
             BatchNormMode::Frozen => BatchNorm::Eval,
         };
-        let sums = LossSums::new(&self.forward(&self.net, &batch.input, mode)?, batch, self.params)?;
-        let total = sums.total(batch, self.params, update)?;
+        let (sums, counts) = {
+            let heads = self.forward(&self.net, &batch.input, mode)?;
+            (LossSums::new(&heads, batch, self.params)?, counts(&heads, batch))
+        };
+        let total = sums.total(&counts, self.params, update)?;
         let inputs: Vec<&Tensor> = self.net.trained().map(|flat| &flat.numbers).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
         let _guard = tch::no_grad_guard();
@@ -98,7 +103,8 @@ impl Learner<'_> {
         for (number, (flat, gradient)) in self.net.trained_mut().zip(&gradients).enumerate() {
             self.optimizer.apply(number, flat, gradient, rate)?;
         }
-        Ok(Pending { numbers: sums.stacked(Some(norm))? })
+        let numbers = sums.stacked(Some(norm))?;
+        Ok(Pending { numbers, counts, policy_entropy: batch.policy_entropy })
     }
 
     /// Measures a net on a batch, with batch norm's running statistics or with those of the batch.
@@ -111,7 +117,7 @@ impl Learner<'_> {
         let _guard = tch::no_grad_guard();
         let heads = self.forward(net, &batch.input, mode)?;
         let sums = LossSums::new(&heads, batch, self.params)?.stacked(None)?;
-        let totals = Totals::new(Sums::from_array(read(&sums)?), batch);
+        let totals = Totals::new(Sums::from_array(read(&sums)?), counts(&heads, batch), batch.policy_entropy);
         Ok(Measured { totals, expected_scores: expected_scores(&heads.value)? })
     }
 

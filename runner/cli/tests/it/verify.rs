@@ -73,6 +73,21 @@ pub(crate) fn check_flips(root: &Path, kind: FolderKind, count: usize, expected:
 }
 
 #[test]
+fn a_training_that_measures_nothing_of_the_policy_is_whole() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"r\"); let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+        let play = #{ games: 4, search: #{ simulations: 2 }, max_plies: 8, policy_targets: false };
+        let trained = run.train(net, run.self_play(net, play), #{ updates: 2, batch: 4, positions: \"all\" });
+        print(trained.policy_loss);",
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!((ended.code, ended.stdout.trim()), (Some(0), ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(policy -, value "), "{}", ended.stderr);
+    let verified = experiment.start(&["verify", "datasets/r"]).wait_with_output().expect("ends");
+    assert_eq!(verified.status.code(), Some(0), "{}", String::from_utf8_lossy(&verified.stderr));
+}
+
+#[test]
 fn every_flipped_bit_of_a_finished_run_is_reported() {
     let script = format!(
         "{SMALL}\nrun.search(best, [\"startpos\", \"startpos moves e2e4\"], #{{ search: #{{ simulations: 8 }}, tree: true }});"

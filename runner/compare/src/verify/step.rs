@@ -249,6 +249,10 @@ impl Reader<'_> {
         let mut found = found.to_value();
         found.put("endings", endings(&rows));
         self.summary(&found, &known);
+        // Older versions did not store it.
+        if self.manifest().summary.member("mean_plies").is_some() {
+            self.summary(&found, &["mean_plies"]);
+        }
     }
 
     fn search(&mut self) {
@@ -360,7 +364,7 @@ impl Reader<'_> {
             } else if entry.path.starts_with("validation/") {
                 let rows: Vec<ValidationRow> = self.table(&entry);
                 if let Some(last) = rows.last() {
-                    let found = [("validation_loss".to_owned(), Value::Float(last.loss))];
+                    let found = [("validation_loss".to_owned(), measured(last.loss))];
                     self.summary(&Value::Group(found.into()), &["validation_loss"]);
                 }
             }
@@ -386,12 +390,17 @@ impl Reader<'_> {
 fn last_update(row: &TrainingRow) -> Value {
     let members = [
         ("updates", Value::Int(row.update.into())),
-        ("loss", Value::Float(row.loss)),
-        ("policy_loss", Value::Float(row.policy_loss)),
-        ("value_loss", Value::Float(row.value_loss)),
-        ("policy_accuracy", Value::Float(row.policy_accuracy)),
+        ("loss", measured(row.loss)),
+        ("policy_loss", measured(row.policy_loss)),
+        ("value_loss", measured(row.value_loss)),
+        ("policy_accuracy", measured(row.policy_accuracy)),
     ];
     Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+/// A figure as summaries have it: `()` where the table has no number, because there was nothing to measure.
+fn measured(figure: f64) -> Value {
+    if figure.is_nan() { Value::None } else { Value::Float(figure) }
 }
 
 /// Whether two figures are the same, but for the rounding of sums in another order.

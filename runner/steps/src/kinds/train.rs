@@ -6,8 +6,8 @@ use dc0_core::event::{Event, Observer};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::Device;
 use dc0_core::network::torch::runtime::cpu_has_bf16;
-use dc0_core::network::{AuxiliaryHeadsSpec, NetworkSpec, Precision};
-use dc0_core::params::{Problem, Schedule, Value};
+use dc0_core::network::{AuxiliaryHeadsSpec, NetworkSpec, Precision, layout};
+use dc0_core::params::{Problem, Value};
 use dc0_core::store::{
     FileEntry, GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, verify_file,
     write_table,
@@ -38,34 +38,42 @@ use crate::usage::Usage;
 /// The file of the training state between updates, in the working folder of its step.
 pub const STATE: &str = "training.state";
 
-/// Parameters that the script gave for heads that the net does not have; `None` if there are none. A weight of 0 asks for nothing.
+/// Parameters that the script gave for heads or a batch norm that the net does not have; `None` if there are none. A weight of 0 asks for
+/// nothing.
 fn unserved(params: &TrainParams, given: &Value, net: &NetworkSpec) -> Option<String> {
     let AuxiliaryHeadsSpec { soft_policy, reply, material } = net.auxiliary_heads.clone().unwrap_or_default();
     let soft_policy_params = ["soft_policy_weight", "soft_policy_temperature"];
-    let heads = [
+    let has_batch_norm = layout(net).iter().any(|tensor| tensor.role.is_batch_norm());
+    let parts = [
         (
             "moves_left_head",
             net.moves_left_head.is_some(),
-            &params.moves_left_weight,
+            params.moves_left_weight.max() > 0.0,
             &["moves_left_weight"][..],
         ),
-        ("auxiliary head soft_policy", soft_policy, &params.soft_policy_weight, &soft_policy_params),
-        ("auxiliary head reply", reply, &params.reply_weight, &["reply_weight"]),
+        (
+            "auxiliary head soft_policy",
+            soft_policy,
+            params.soft_policy_weight.max() > 0.0,
+            &soft_policy_params,
+        ),
+        ("auxiliary head reply", reply, params.reply_weight.max() > 0.0, &["reply_weight"]),
         (
             "auxiliary head material",
             material,
-            &params.material_weight,
+            params.material_weight.max() > 0.0,
             &["material_weight", "material_plies"],
         ),
+        ("batch norm", has_batch_norm, true, &["batch_norm", "batch_norm_momentum"]),
     ];
-    let problem = |(head, has, weight, members): &(&str, bool, &Schedule, &[&str])| {
+    let problem = |(part, has, is_used, members): &(&str, bool, bool, &[&str])| {
         let given = members.iter().copied().filter(|member| given.member(member).is_some());
         let given: Vec<&str> = given.collect();
-        let is_unserved = !has && weight.max() > 0.0 && !given.is_empty();
+        let is_unserved = !has && *is_used && !given.is_empty();
         is_unserved
-            .then(|| format!("{}: this net has no {head}, so that would have no effect", given.join(", ")))
+            .then(|| format!("{}: this net has no {part}, so that would have no effect", given.join(", ")))
     };
-    let problems: Vec<String> = heads.iter().filter_map(problem).collect();
+    let problems: Vec<String> = parts.iter().filter_map(problem).collect();
     (!problems.is_empty())
         .then(|| format!("{}; leave it out, or give a net that has it", problems.join("; ")))
 }
@@ -78,7 +86,7 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static str = "train";
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
     const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
@@ -187,8 +195,9 @@ impl Step for Training {
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let updates = counted(figure("updates") as usize, "update");
-        let [loss, policy, value] =
-            ["loss", "policy_loss", "value_loss"].map(|name| text_table::figure(figure(name), 3));
+        // What no position teaches has no loss.
+        let shown = |loss: f64| if loss.is_nan() { "-".to_owned() } else { text_table::figure(loss, 3) };
+        let [loss, policy, value] = ["loss", "policy_loss", "value_loss"].map(|name| shown(figure(name)));
         format!("{updates}, loss {loss} (policy {policy}, value {value})")
     }
 
@@ -300,11 +309,11 @@ fn store(
     Ok(Product { files: entries, summary: Value::Group(summary) })
 }
 
-/// The summary of a training for scripts; the validation's figures are () if no games were held out.
+/// The summary of a training for scripts. Losses and scores that are not numbers, since nothing was measured, are (); so are the
+/// validation's figures if no games were held out.
 fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     let count = |count: u64| Value::Int(count as i64);
     let (last, validation) = (summary.last, summary.validation);
-    // A score without a result to compare with is not a number.
     let known = |value: f64| if value.is_nan() { Value::None } else { Value::Float(value) };
     let held_out = |value: Option<f64>| value.map_or(Value::None, known);
     let fields = [
@@ -315,17 +324,17 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("validation_samples", count(summary.validation_samples)),
         ("training_games", count(summary.training_games.into())),
         ("validation_games", count(summary.validation_games.into())),
-        ("loss", Value::Float(last.loss)),
-        ("policy_loss", Value::Float(last.policy_loss)),
-        ("value_loss", Value::Float(last.value_loss)),
-        ("moves_left_loss", Value::Float(last.moves_left_loss)),
-        ("policy_accuracy", Value::Float(last.policy_accuracy)),
-        ("policy_entropy", Value::Float(last.policy_entropy)),
+        ("loss", known(last.loss)),
+        ("policy_loss", known(last.policy_loss)),
+        ("value_loss", known(last.value_loss)),
+        ("moves_left_loss", known(last.moves_left_loss)),
+        ("policy_accuracy", known(last.policy_accuracy)),
+        ("policy_entropy", known(last.policy_entropy)),
         ("gradient_norm", Value::Float(last.gradient_norm)),
-        ("soft_policy_loss", Value::Float(last.soft_policy_loss)),
-        ("reply_loss", Value::Float(last.reply_loss)),
-        ("material_loss", Value::Float(last.material_loss)),
-        ("policy_top_three", Value::Float(last.policy_top_three)),
+        ("soft_policy_loss", known(last.soft_policy_loss)),
+        ("reply_loss", known(last.reply_loss)),
+        ("material_loss", known(last.material_loss)),
+        ("policy_top_three", known(last.policy_top_three)),
         ("brier", known(last.brier)),
         ("weight_norm", Value::Float(last.weight_norm)),
         ("reuse", Value::Float(summary.samples_seen as f64 / summary.training_samples.max(1) as f64)),
@@ -349,12 +358,13 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
 /// The mock summary: a training as it might end.
 fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec, assumption: Assumption) -> Value {
     let [policy_loss, value_loss] = assumption.pick([[2.2, 0.8], [0.04, 0.01], [7.0, 1.0]]);
-    let (loss, moves_left_loss) = (policy_loss + value_loss, 0.0);
+    let loss = policy_loss + value_loss;
     let [policy_accuracy, policy_entropy] = assumption.pick([[0.4, 1.5], [0.99, 0.05], [0.01, 3.0]]);
     let [brier, calibration_error] = assumption.pick([[0.5, 0.05], [0.02, 0.0], [1.2, 0.4]]);
     let [weight_norm, batch_norm_gap] = assumption.pick([[20.0, 0.0], [5.0, -0.1], [500.0, 1.0]]);
     let has = |head: fn(&AuxiliaryHeadsSpec) -> bool| spec.auxiliary_heads.as_ref().is_some_and(head);
-    let loss_of = |has_head: bool, loss: f64| if has_head { loss } else { 0.0 };
+    let loss_of = |has_head: bool, loss: f64| if has_head { loss } else { f64::NAN };
+    let moves_left_loss = loss_of(spec.moves_left_head.is_some(), 0.0);
     let soft_policy_loss = loss_of(has(|heads| heads.soft_policy), policy_loss);
     let reply_loss = loss_of(has(|heads| heads.reply), policy_loss);
     let material_loss = loss_of(has(|heads| heads.material), value_loss);
@@ -417,7 +427,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use dc0_core::network::NetworkSpec;
+    use dc0_core::network::{NetworkSpec, Tower, TowerSpec};
 
     use super::*;
     use crate::handles::NetworkFields;
@@ -435,6 +445,39 @@ mod tests {
         let inputs = training.inputs(&params)?;
         let (kind, version) = (Training::KIND, Training::VERSION);
         Ok(Identity::new(&StepCall { kind, version, params: params.to_value(), inputs }, 1, 0))
+    }
+
+    #[test]
+    fn what_is_not_measured_is_no_figure_of_the_summary() {
+        let last =
+            TrainingRow { policy_loss: f64::NAN, value_loss: 0.25, loss: 0.25, ..TrainingRow::default() };
+        let summary = TrainSummary {
+            updates: 10,
+            samples_seen: 10,
+            training_samples: 1,
+            validation_samples: 0,
+            training_games: 1,
+            validation_games: 0,
+            optimizer_updates: 10,
+            last,
+            validation: None,
+        };
+        let summary = Value::Group(summary_value(&summary));
+        assert_eq!(summary.member("policy_loss"), Some(&Value::None));
+        assert_eq!(Training::figures(&summary), "10 updates, loss 0.250 (policy -, value 0.250)");
+    }
+
+    #[test]
+    fn parameters_of_batch_norm_need_a_net_that_has_it() {
+        let given: Value = serde_json::from_str(r#"{"batch_norm_momentum": 0.2}"#).expect("JSON");
+        let params = TrainParams::default();
+        let net = |kind| NetworkSpec {
+            tower: TowerSpec { kind, filters: 64, ..TowerSpec::default() },
+            ..NetworkSpec::default()
+        };
+        assert_eq!(unserved(&params, &given, &net(Tower::SeResnet)), None);
+        let problem = unserved(&params, &given, &net(Tower::Nnue)).expect("no batch norm");
+        assert!(problem.starts_with("batch_norm_momentum: this net has no batch norm, so"), "{problem}");
     }
 
     #[test]

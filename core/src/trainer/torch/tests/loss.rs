@@ -10,8 +10,8 @@ use crate::network::torch::{Heads, NetInput};
 use crate::params::Schedule;
 use crate::trainer::samples::Samples;
 use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
-use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, expected_scores};
-use crate::trainer::torch::report::Calibration;
+use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, counts, expected_scores};
+use crate::trainer::torch::report::{Calibration, Meter};
 use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {
@@ -46,6 +46,13 @@ fn heads(rows: usize) -> Heads {
 
 fn sums(heads: &Heads, batch: &TrainingBatch) -> LossSums {
     LossSums::new(heads, batch, &TrainParams::default()).expect("adds up")
+}
+
+fn totals_of(heads: &Heads, batch: &TrainingBatch) -> Totals {
+    let sums = sums(heads, batch).stacked(None).expect("adds up");
+    let sums = Vec::<f64>::try_from(sums.to_kind(Kind::Double)).expect("numbers");
+    let sums: [f64; SUMS] = sums.try_into().expect("all sums");
+    Totals::new(Sums::from_array(sums), counts(heads, batch), batch.policy_entropy)
 }
 
 /// −Σ target · ln softmax(logits), one number at a time.
@@ -120,13 +127,12 @@ fn the_value_loss_is_a_mean_by_the_rows_weights() {
         };
         let samples = samples(&games, &positions, &params);
         let (batch, heads) = (batch(&samples), heads(samples.training_count()));
-        let sums = sums(&heads, &batch);
         let only_value = TrainParams { policy_weight: Schedule::constant(0.0), ..params };
-        let total = sums.total(&batch, &only_value, 0).expect("adds up").double_value(&[]);
-        let sums = Vec::<f64>::try_from(sums.stacked(None).expect("adds up").to_kind(Kind::Double));
-        let sums: [f64; SUMS] = sums.expect("numbers").try_into().expect("all sums");
-        let mean = Totals::new(Sums::from_array(sums), &batch).means().losses.value;
-        assert!((mean - total).abs() < 1e-6, "{mean} is shown, {total} minimised");
+        let total = sums(&heads, &batch).total(&counts(&heads, &batch), &only_value, 0);
+        let total = total.expect("adds up").double_value(&[]);
+        let mean = totals_of(&heads, &batch).means().losses.value;
+        let minimised = if mean.is_nan() { 0.0 } else { mean };
+        assert!((minimised - total).abs() < 1e-6, "{mean} is shown, {total} minimised");
         let rows = samples.training_count();
         let each = (0..rows).map(|row| {
             let logits: Vec<f64> = (0..3).map(|part| at(&heads.value, row, part)).collect();
@@ -142,7 +148,7 @@ fn the_value_loss_is_a_mean_by_the_rows_weights() {
     let weighted = each[..half].iter().map(|loss| 0.25 * loss).chain(each[half..].iter().copied());
     close(losses(&[true, false], 0.25).0, weighted.sum::<f64>() / (1.25 * half as f64));
     close(losses(&[true, false], 0.0).0, each[half..].iter().sum::<f64>() / half as f64);
-    close(losses(&[true, true], 0.0).0, 0.0);
+    assert!(losses(&[true, true], 0.0).0.is_nan());
 }
 
 #[test]
@@ -190,7 +196,7 @@ fn the_policy_gradient_is_policy_less_target_on_legal_moves_with_a_target() {
     let (batch, heads) = (batch(&samples), heads(4));
     let policy_weight = Schedule::from_samples(&[0.5, 2.0]).expect("samples");
     let params = TrainParams { policy_weight, ..TrainParams::default() };
-    let total = sums(&heads, &batch).total(&batch, &params, 1).expect("adds up");
+    let total = sums(&heads, &batch).total(&counts(&heads, &batch), &params, 1).expect("adds up");
     let gradient = Tensor::run_backward(&[total], &[&heads.policy], false, false).remove(0);
     for row in 0..4 {
         let sample = samples.training_row(row);
@@ -276,10 +282,7 @@ fn means_over_batches_weigh_every_sample_equally() {
         let (from, size) = (from as i64, (to - from) as i64);
         let [policy, value] = [&heads.policy, &heads.value].map(|head| head.narrow(0, from, size));
         let heads = Heads { policy, value, moves_left: None, auxiliary: AuxiliaryHeads::NONE };
-        let sums = sums(&heads, &batch).stacked(None).expect("adds up");
-        let sums = Vec::<f64>::try_from(sums.to_kind(Kind::Double)).expect("numbers");
-        let sums: [f64; SUMS] = sums.try_into().expect("all sums");
-        Totals::new(Sums::from_array(sums), &batch)
+        totals_of(&heads, &batch)
     };
     let whole = totals(0, rows.len()).means();
     let mut parts = totals(0, 7);
@@ -287,10 +290,64 @@ fn means_over_batches_weigh_every_sample_equally() {
     let parts = parts.means();
     let pairs = whole.losses.into_array().into_iter().zip(parts.losses.into_array());
     for (whole, part) in pairs {
-        assert!((whole - part).abs() < 1e-5, "{whole} is not {part}");
+        assert!((whole - part).abs() < 1e-5 || whole.is_nan() && part.is_nan(), "{whole} is not {part}");
     }
+    let absent =
+        [whole.losses.moves_left, whole.losses.soft_policy, whole.losses.reply, whole.losses.material];
+    assert!(absent.iter().all(|loss| loss.is_nan()), "these heads are not there: {absent:?}");
     assert!(whole.losses.brier > 0.1 && whole.losses.top_three > whole.losses.top_moves);
     assert!((whole.policy_entropy - parts.policy_entropy).abs() < 1e-9);
+}
+
+/// Totals with some sums of the policy and the value, each with the rows behind it, and 4 rows with a material loss of 0.5.
+fn totals_with(policy: (f64, f64), value: (f64, f64)) -> Totals {
+    let sums = Sums { policy: policy.0, value: value.0, material: 2.0, ..Sums::default() };
+    let counts = Sums { policy: policy.1, value: value.1, material: 4.0, ..Sums::default() };
+    Totals::new(sums, counts, 0.0)
+}
+
+#[test]
+fn the_loss_of_a_row_is_the_weighted_sum_of_its_losses() {
+    let params = TrainParams {
+        value_weight: Schedule::from_samples(&[0.0, 0.0, 1.0, 2.0]).expect("samples"),
+        material_weight: Schedule::constant(0.3),
+        ..TrainParams::default()
+    };
+    let mut meter = Meter::default();
+    // One batch has all the targets of the policy, and the other those of the value.
+    meter.add(&totals_with((6.0, 3.0), (0.0, 0.0)), 1.0);
+    meter.add(&totals_with((0.0, 0.0), (1.0, 2.0)), 1.0);
+    // The weight of the value is 1 and then 2.
+    let row = meter.take_row(4, &params, 1.0);
+    assert_eq!([row.policy_loss, row.value_loss, row.material_loss], [2.0, 0.5, 0.5]);
+    assert!((row.loss - (2.0 + 1.5 * 0.5 + 0.3 * 0.5)).abs() < 1e-12, "{row:?}");
+    meter.add(&totals_with((6.0, 3.0), (1.0, 2.0)), 1.0);
+    // A weight of 0 leaves the value out.
+    let row = meter.take_row(1, &params, 1.0);
+    assert_eq!(row.loss, 2.0 + 0.3 * 0.5);
+}
+
+#[test]
+fn what_no_position_teaches_is_not_a_number_and_adds_nothing_to_the_loss() {
+    let params = TrainParams::default();
+    let mut meter = Meter::default();
+    meter.add(&totals_with((0.0, 0.0), (0.0, 0.0)), 1.0);
+    let row = meter.take_row(1, &params, 1.0);
+    let unmeasured = [
+        row.policy_loss,
+        row.value_loss,
+        row.moves_left_loss,
+        row.policy_accuracy,
+        row.policy_entropy,
+        row.soft_policy_loss,
+        row.reply_loss,
+        row.policy_top_three,
+        row.brier,
+    ];
+    assert!(unmeasured.iter().all(|value| value.is_nan()), "{row:?}");
+    assert_eq!([row.loss, row.material_loss], [0.25 * 0.5, 0.5]);
+    meter.add(&Totals::default(), 1.0);
+    assert!(meter.take_row(1, &params, 1.0).loss.is_nan());
 }
 
 /// The number of a row's head.

@@ -172,8 +172,10 @@ fn muon_looks_ahead_along_its_momentum_and_takes_a_kernel_for_a_matrix() {
     let (mut optimizer, mut flat) = (Optimizer::new(&params), FlatTensor::of_one(&kernel));
     let _guard = tch::no_grad_guard();
     for gradient in &gradients {
+        let all = flat.numbers.zeros_like();
+        flat.parts[0].view(&all).expect("a part").copy_(&gradient.reshape([2, 3, 3, 3]));
         optimizer.begin_update();
-        optimizer.apply(0, &mut flat, gradient, 0.01).expect("updates");
+        optimizer.apply(0, &mut flat, &all, 0.01).expect("updates");
     }
     // The first velocity is g₁, the second g₂ + 0.8 g₁; each step goes along the gradient and 0.8 of the velocity.
     let [first, second] = &gradients;

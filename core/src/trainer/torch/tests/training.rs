@@ -20,8 +20,9 @@ use crate::params::{Schedule, Value, read};
 use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
 use crate::trainer::{
-    AverageKind, CappedGames, CarriedState, Drawn, Mirroring, OptimizerKind, OptimizerParams, OptimizerStart,
-    Sampler, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, WeightAverage, train,
+    AverageKind, BatchNormMode, CappedGames, CarriedState, Drawn, Mirroring, OptimizerKind, OptimizerParams,
+    OptimizerStart, Sampler, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, TrainedPositions,
+    WeightAverage, train,
 };
 
 pub(super) fn tiny_net() -> Checkpoint {
@@ -375,6 +376,63 @@ fn averages_are_those_of_the_weights_so_far() {
 }
 
 #[test]
+fn an_average_without_a_step_is_an_error() {
+    let (games, positions) = random_games(1, 16);
+    let params = |every: Option<u32>| {
+        let average = every.map(|every| WeightAverage { every, ..WeightAverage::default() });
+        TrainParams { updates: 4, batch: 16, average, ..all_trained() }
+    };
+    let samples = samples(&games, &positions, &params(None));
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("state");
+    let error = run_with(&params(Some(6)), &samples, &path, &Silent).expect_err("the first step is at 6");
+    assert!(matches!(error, TrainError::NothingAveraged { every: 6, before: 0, updates: 4 }), "{error}");
+    let first = run_with(&params(None), &samples, &path, &Silent).expect("trains");
+    // The sixth update of the optimiser is the second of this training.
+    let second = run_on(&params(Some(6)), &samples, &first, &path, &[]);
+    assert_ne!(bits(&second), bits(&first));
+}
+
+#[test]
+fn the_loss_does_not_depend_on_how_targets_are_spread_over_batches() {
+    let (mut games, mut positions) = random_games(8, 20);
+    for game in &mut games[2..] {
+        game.reason = Reason::PlyCap.into();
+    }
+    for (index, row) in positions.iter_mut().enumerate() {
+        row.full = index % 8 == 0;
+    }
+    let row = |positions: &[PositionRow], batch| {
+        let params = TrainParams {
+            batch,
+            positions: TrainedPositions::All,
+            ply_cap_value_weight: 0.0,
+            learning_rate: Schedule::constant(1e-12),
+            // Whose statistics would be those of the batch.
+            batch_norm: BatchNormMode::Frozen,
+            log_every: 1000,
+            ..all_trained()
+        };
+        let samples = samples(&games, positions, &params);
+        let updates = samples.training_count() as u32 / batch;
+        assert_eq!(updates * batch, samples.training_count() as u32);
+        run(&TrainParams { updates, ..params }, &samples).summary.last
+    };
+    let (one, other) = (row(&positions, 160), row(&positions, 2));
+    assert!((one.loss - other.loss).abs() < 1e-3 * one.loss, "{one:?} {other:?}");
+    for row in &mut positions {
+        row.full = false;
+    }
+    let last = row(&positions, 2);
+    assert!(
+        last.policy_loss.is_nan() && last.reply_loss.is_nan() && last.policy_entropy.is_nan(),
+        "{last:?}"
+    );
+    let losses = last.value_loss + last.moves_left_loss + 0.25 * last.material_loss;
+    assert!((last.loss - losses).abs() < 1e-9, "{last:?}");
+}
+
+#[test]
 fn a_finished_state_gives_the_same_result_at_once() {
     let (games, positions) = random_games(4, 10);
     let params = short(OptimizerParams::default());
@@ -611,7 +669,7 @@ fn rules_between_parameters_are_checked() {
         (5, r#""learning_rate": [[0, 0], [4, 0.01]]"#, "learning_rate"),
         (10, r#""average": {"kind": "swa", "start": 9, "every": 10}"#, "average"),
         (20, r#""average": {"kind": "swa", "start": 10, "every": 10}"#, "average"),
-        (10, r#""average": {"every": 10}"#, "average"),
+        (10, r#""average": {"every": 10}, "optimizer": {"state": "fresh"}"#, "average"),
     ] {
         let read = |updates| {
             let json = format!("{{\"updates\": {updates}, {members}}}");
