@@ -24,9 +24,9 @@ fn nets_can_be_in_a_folder_where_damaged_ones_are_stored_again() {
         fs::write(entry.expect("an entry").path(), b"damaged").expect("writes");
     }
     // A worker that does not know the place says so, and others do what it cannot.
-    let unaware = broker.worker();
+    let mut unaware = broker.worker();
     wait_for("the reason", || unaware.printed().contains("start this worker with --artefacts"));
-    drop(unaware);
+    assert_eq!(unaware.end(), Some(2), "{}", unaware.printed());
     broker.worker_options = ["--artefacts".to_owned(), location.clone()].to_vec();
     let _workers = [broker.worker(), broker.worker()];
     assert_eq!(coordinator.end(), Some(0), "{}", coordinator.printed());

@@ -14,6 +14,7 @@ mod message;
 mod names;
 mod objects;
 pub mod pacing;
+mod panic;
 mod platform;
 mod secret;
 mod status;

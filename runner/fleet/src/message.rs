@@ -113,7 +113,7 @@ pub(crate) struct TableHead {
     pub(crate) blake3: String,
 }
 
-/// A task that no worker can do.
+/// A task that a worker could not do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeadLetter {

@@ -7,6 +7,7 @@ mod cache;
 mod jobs;
 mod lane;
 mod queue;
+mod rest;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -39,6 +40,7 @@ use cache::Cache;
 use jobs::Jobs;
 use lane::WorkerLane;
 use queue::Queue;
+use rest::Rest;
 
 /// Bytes of a GiB.
 const GIB: f64 = 1_073_741_824.0;
@@ -115,11 +117,20 @@ struct Worker {
 struct State {
     /// By the identities of the tasks.
     running: Mutex<BTreeMap<String, Running>>,
-    /// Why a coordinator has put this worker aside.
-    aside: Mutex<Option<String>>,
+    /// Why this worker has to stop: its options are not enough, or a coordinator has put it aside.
+    failure: Mutex<Option<Failure>>,
+    /// When its lanes take no tasks.
+    rest: Mutex<Rest>,
     done: AtomicU64,
     failed: AtomicU64,
     evaluations: AtomicU64,
+}
+
+impl State {
+    /// Has the worker stop, unless it does already.
+    fn stop(&self, failure: Failure) {
+        self.failure.lock().ignore_poison().get_or_insert(failure);
+    }
 }
 
 impl Command for WorkerArgs {
@@ -180,14 +191,10 @@ impl Worker {
                 scope.spawn(|| WorkerLane::new(&self, &queue).run());
             }
         });
-        let aside = self.state.aside.lock().ignore_poison().clone();
+        let failure = self.state.failure.lock().ignore_poison().clone();
         let done = counted(self.state.done.load(Ordering::Relaxed) as usize, "shard");
-        if let Some(cause) = aside {
-            let problem = format!(
-                "a coordinator has put this worker aside, after {done}: {cause}; if it does not use another version of dc0, test this \
-                 machine's memory"
-            );
-            return Err(Failure::new(Exit::Failed, problem));
+        if let Some(Failure { exit, message }) = failure {
+            return Err(Failure::new(exit, format!("this worker stops after {done}: {message}")));
         }
         self.console.note(&format!("worker {} stops after {done}; what it had begun, others do", self.name));
         Ok(Exit::Interrupted)
@@ -195,7 +202,7 @@ impl Worker {
 
     /// Whether the lanes are to stop.
     fn is_stopping(&self) -> bool {
-        self.interrupt.is_requested() || self.state.aside.lock().ignore_poison().is_some()
+        self.interrupt.is_requested() || self.state.failure.lock().ignore_poison().is_some()
     }
 
     /// Notices the ends of steps, and whether a coordinator has put this worker aside.
@@ -221,8 +228,11 @@ impl Worker {
         let state = Arc::clone(&self.state);
         self.link.spawn(async move {
             if let Some(message) = asides.next().await {
-                let cause = String::from_utf8_lossy(&message.payload).into_owned();
-                *state.aside.lock().ignore_poison() = Some(cause);
+                let problem = format!(
+                    "a coordinator has put it aside: {}; if its results were wrong with the same version of dc0, test this machine's memory",
+                    String::from_utf8_lossy(&message.payload)
+                );
+                state.stop(Failure::new(Exit::Failed, problem));
             }
         });
         Ok(())

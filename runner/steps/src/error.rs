@@ -35,14 +35,25 @@ pub enum FleetError {
         /// What is wrong, and what to do.
         problem: String,
     },
-    /// No worker could do a shard.
+    /// No worker that tried could do a shard.
     #[error(
-        "no worker could do shard {shard}: {cause}; fix that, or see the workers' logs, and give the same command again"
+        "no worker could do shard {shard}, of those that tried: {cause}; fix that, or see the workers' logs, and give the same command again"
     )]
     Failed {
         /// The shard's number.
         shard: u32,
         /// What the worker that tried it last says.
+        cause: String,
+    },
+    /// A shard that a worker had done could not be done again for comparison.
+    #[error(
+        "shard {shard} could not be done again here, it panicked: {cause}; report that, or leave the comparison out with `--recheck 0`, \
+         and give the same command again"
+    )]
+    Recheck {
+        /// The shard's number.
+        shard: u32,
+        /// What the panic says.
         cause: String,
     },
     /// What workers sent back for a shard was wrong again and again.

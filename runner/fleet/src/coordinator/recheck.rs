@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -13,11 +14,12 @@ use std::thread::Scope;
 use dc0_core::event::{Event, Observer};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
-use dc0_steps::StepError;
 use dc0_steps::executor::Recompute;
+use dc0_steps::{FleetError, StepError};
 
 use crate::names::Channel;
 use crate::pacing::MOST_WAITING;
+use crate::panic;
 
 /// A shard that was counted.
 #[derive(Debug)]
@@ -143,7 +145,12 @@ fn work(
     loop {
         let next = waiting.lock().ignore_poison().recv();
         let Ok(counted) = next else { return };
-        let found = recompute(counted.shard, observer);
+        // The step waits for every shard that it has handed over.
+        let found = catch_unwind(AssertUnwindSafe(|| recompute(counted.shard, observer)));
+        let found = found.unwrap_or_else(|panic| {
+            let (shard, cause) = (counted.shard.index, panic::message(&*panic).to_owned());
+            Err(FleetError::Recheck { shard, cause }.into())
+        });
         if done.send(Rechecked { counted, found }).is_err() {
             return;
         }
@@ -166,7 +173,31 @@ mod tests {
     use dc0_core::event::{Observer, Silent};
     use dc0_core::selfplay::Shard;
 
-    use super::{Channel, Counted, Rechecker, Sample};
+    use super::{Channel, Counted, Rechecker, Sample, StepError};
+
+    #[test]
+    fn a_shard_that_panics_comes_back_as_an_error() {
+        let (sample, is_over) = (Sample::new(1.0, 1), AtomicBool::new(false));
+        let channel = Channel::new(b"job", Path::new("run"), "host");
+        let recompute = |shard: Shard, _: &dyn Observer| -> Result<Vec<String>, StepError> {
+            panic!("out of range: {}", shard.index)
+        };
+        let error = thread::scope(|scope| {
+            let mut rechecker = Rechecker::start(scope, &recompute, &Silent, &sample, channel, &is_over);
+            let shard = Shard { index: 7, first_game: 7, games: 1 };
+            rechecker.offer(Counted { shard, worker: "w".to_owned(), digests: Vec::new() });
+            loop {
+                if let Some(rechecked) = rechecker.take() {
+                    break rechecked.found.expect_err("it panics");
+                }
+                thread::yield_now();
+            }
+        });
+        assert!(
+            error.to_string().contains("shard 7") && error.to_string().contains("out of range: 7"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn lanes_do_shards_at_the_same_time_and_give_back_each_once() {

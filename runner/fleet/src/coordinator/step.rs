@@ -51,6 +51,9 @@ const MOST_REFUSED: u32 = 3;
 /// Lost results of a shard after which the step ends.
 const MOST_LOST: u32 = 3;
 
+/// Workers that could not do a shard after which the step ends: then it is the shard.
+const MOST_FAILED: u32 = 3;
+
 /// How often a file is stored again. Then it is the worker that cannot read it.
 const MOST_REPLACED: u32 = 3;
 
@@ -70,6 +73,8 @@ struct Issued {
     refused: u32,
     /// Results whose files were gone.
     lost: u32,
+    /// Workers that could not do it.
+    failed: u32,
     /// The objects that only it needs.
     objects: Vec<String>,
 }
@@ -361,8 +366,17 @@ impl<'a> Step<'a> {
         for (task, objects) in message.tasks.into_iter().zip(objects) {
             self.waiting.remove(&task.index);
             let at = Stopwatch::start();
-            let new =
-                || Issued { issue: number, size, at, begun: None, copies: 0, refused: 0, lost: 0, objects };
+            let new = || Issued {
+                issue: number,
+                size,
+                at,
+                begun: None,
+                copies: 0,
+                refused: 0,
+                lost: 0,
+                failed: 0,
+                objects,
+            };
             let issued = self.issued.entry(task.index).or_insert_with(new);
             (issued.issue, issued.size, issued.at, issued.begun) = (number, size, at, None);
             issued.copies += 1;
@@ -507,8 +521,8 @@ impl<'a> Step<'a> {
             if let Some(blake3) = &letter.file {
                 self.replace(blake3, &letter)?;
             } else {
-                let cause = format!("{} says: {}", letter.worker, letter.cause);
-                return Err(FleetError::Failed { shard: letter.index, cause }.into());
+                self.reject(&letter)?;
+                again.push(letter.index);
             }
         }
         again.retain(|index| self.is_open(*index));
@@ -586,7 +600,7 @@ impl<'a> Step<'a> {
             found.join(" and "),
             digests.join(" and ")
         );
-        self.warn_of(&worker, index, &cause);
+        self.warn_of(&worker, &wrong(index, &cause));
         log::warn!("what it has done in this step is done again: {}", counted(shards.len(), "shard"));
         for index in shards {
             let shard = self.shard(index).expect("only shards of the order are done");
@@ -602,14 +616,30 @@ impl<'a> Step<'a> {
     }
 
     /// Names a worker that is put aside.
-    fn warn_of(&self, worker: &str, index: u32, cause: &str) {
-        log::warn!("worker {worker} is put aside: what it sent for shard {index} is wrong: {cause}");
+    fn warn_of(&self, worker: &str, cause: &str) {
+        log::warn!("worker {worker} is put aside: {cause}");
         self.fleet.aside.lock().ignore_poison().insert(worker.to_owned(), cause.to_owned());
+    }
+
+    /// Puts a worker aside that could not do a shard, and ends the step if no other can.
+    fn reject(&mut self, letter: &DeadLetter) -> Result<(), Trouble> {
+        let failed = 1 + self.issued.get(&letter.index).map_or(0, |issued| issued.failed);
+        let others = self.own_workers().iter().filter(|own| own.worker != letter.worker).count();
+        if is_given_up(failed, others) {
+            let cause = format!("{} says: {}", letter.worker, letter.cause);
+            return Err(FleetError::Failed { shard: letter.index, cause }.into());
+        }
+        self.warn_of(&letter.worker, &format!("it could not do shard {}: {}", letter.index, letter.cause));
+        self.put_aside(&letter.worker)?;
+        if let Some(issued) = self.issued.get_mut(&letter.index) {
+            issued.failed = failed;
+        }
+        Ok(())
     }
 
     /// Puts a worker aside whose result is wrong.
     fn refuse(&mut self, index: u32, worker: &str, cause: &str) -> Result<(), Trouble> {
-        self.warn_of(worker, index, cause);
+        self.warn_of(worker, &wrong(index, cause));
         self.put_aside(worker)?;
         if let Some(issued) = self.issued.get_mut(&index) {
             issued.refused += 1;
@@ -770,5 +800,26 @@ impl<'a> Step<'a> {
             // The broker deletes it by itself after some days.
             log::info!("left at the broker: {error}");
         }
+    }
+}
+
+/// Why a worker is put aside whose result is wrong.
+fn wrong(index: u32, cause: &str) -> String {
+    format!("what it sent for shard {index} is wrong: {cause}")
+}
+
+/// Whether no worker is left for a shard: so many could not do it, and so many `others` are there.
+fn is_given_up(failed: u32, others: usize) -> bool {
+    failed >= MOST_FAILED || others == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_given_up;
+
+    #[test]
+    fn a_shard_is_given_up_after_three_workers_or_when_no_other_is_left() {
+        assert!(!is_given_up(1, 1) && !is_given_up(2, 1), "a busy worker is waited for");
+        assert!(is_given_up(1, 0) && is_given_up(3, 100));
     }
 }

@@ -12,6 +12,7 @@ use async_nats::jetstream::{AckKind, Message};
 use dc0_core::event::{Event, Observer};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::clock::Stopwatch;
+use dc0_process::command::Failure;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault as _, chain};
 use dc0_steps::executor::{JobError, Lane, PreparedJob, Reply, Task};
@@ -25,19 +26,17 @@ use crate::link::Cause;
 use crate::message::{Batch, DeadLetter, Spent, TaskMessage};
 use crate::names::Channel;
 use crate::pacing::{DELIVERIES, PROGRESS_EVERY};
+use crate::panic;
 
 /// The pause after the broker has failed.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The pause before a task that failed is delivered again, times its deliveries. Meanwhile this worker rests for longer, so that
-/// another one gets it.
+/// another one gets it if it has nothing to do.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The rest of a lane after its first failure in a row; it doubles with each.
-const FIRST_REST: Duration = Duration::from_secs(2);
-
-/// The longest rest of a lane.
-const LONGEST_REST: Duration = Duration::from_mins(1);
+/// Between two looks at whether the worker still rests.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// Results of a task's first shards are sent after this time, if the others are not done yet.
 const SEND_EVERY: Duration = Duration::from_secs(2);
@@ -51,8 +50,6 @@ pub(super) struct WorkerLane<'a> {
     queue: &'a Mutex<Queue>,
     /// The evaluators of the latest job.
     evaluators: Option<(String, Arc<PreparedJob>, Lane)>,
-    /// Failures in a row.
-    failures: u32,
     is_in_trouble: bool,
 }
 
@@ -97,6 +94,8 @@ enum Outcome {
     Stopped,
     /// A shard failed, perhaps because of a file with this digest.
     Failed(u32, String, Option<String>),
+    /// A shard needs what the worker's options do not give.
+    Unfit(u32, String),
 }
 
 /// What says to the broker that a task is worked on. It ends with the work, also by a panic: another worker can have the task then.
@@ -110,16 +109,21 @@ impl Drop for SignsOfProgress {
 
 impl<'a> WorkerLane<'a> {
     pub(super) fn new(worker: &'a Worker, queue: &'a Mutex<Queue>) -> Self {
-        Self { worker, queue, evaluators: None, failures: 0, is_in_trouble: false }
+        Self { worker, queue, evaluators: None, is_in_trouble: false }
     }
 
     /// Does tasks until the worker stops.
     pub(super) fn run(mut self) {
         while !self.worker.is_stopping() {
             let mut queue = self.queue.lock().ignore_poison();
-            // Other lanes may have waited for tasks in the meantime.
+            // Other lanes may have waited for tasks in the meantime, or failed.
             if self.worker.is_stopping() {
                 return;
+            }
+            if self.worker.state.rest.lock().ignore_poison().is_on() {
+                drop(queue);
+                thread::sleep(MOMENT);
+                continue;
             }
             let taken = queue.take(&self.worker.link);
             drop(queue);
@@ -155,9 +159,9 @@ impl<'a> WorkerLane<'a> {
         let running = Running { channel: channel.clone(), is_over: Arc::clone(&is_over) };
         self.worker.state.running.lock().ignore_poison().insert(id.clone(), running);
         let _progress = self.send_progress(message);
-        match self.work_all(&channel, &task, &id, &is_over) {
+        match self.work_all(&channel, &task, (&id, deliveries_of(message)), &is_over) {
             Outcome::Done => {
-                self.failures = 0;
+                self.worker.state.rest.lock().ignore_poison().reset();
                 self.answer(message, AckKind::Ack);
             }
             Outcome::Over => self.answer(message, AckKind::Ack),
@@ -167,18 +171,26 @@ impl<'a> WorkerLane<'a> {
                 self.answer(message, AckKind::Nak(None));
             }
             Outcome::Failed(index, cause, file) => self.fail(&channel, index, message, cause, file),
+            Outcome::Unfit(index, cause) => {
+                // First, so that no lane takes the task again.
+                self.worker.state.stop(Failure::new(Exit::BadInput, cause.clone()));
+                self.fail(&channel, index, message, cause, None);
+            }
         }
         self.worker.state.running.lock().ignore_poison().remove(&id);
-        if self.failures > 0 {
-            self.rest();
-        }
     }
 
     /// Does the shards of a task, and sends their results.
-    fn work_all(&mut self, channel: &Channel, task: &TaskMessage, id: &str, is_over: &AtomicBool) -> Outcome {
+    fn work_all(
+        &mut self,
+        channel: &Channel,
+        task: &TaskMessage,
+        delivery: (&str, i64),
+        is_over: &AtomicBool,
+    ) -> Outcome {
         let files = match Files::of(self.worker, channel, task.artefacts.as_deref()) {
             Ok(files) => files,
-            Err(cause) => return Outcome::Failed(task.tasks[0].index, cause, None),
+            Err(cause) => return Outcome::Unfit(task.tasks[0].index, cause),
         };
         let mut batch = Batch::default();
         let mut outcome = Outcome::Done;
@@ -192,14 +204,14 @@ impl<'a> WorkerLane<'a> {
                 }
             }
             if batch.is_full() || watch.elapsed() > SEND_EVERY {
-                if let Err(error) = self.send(&files, id, &std::mem::take(&mut batch), is_over) {
+                if let Err(error) = self.send(&files, delivery, &std::mem::take(&mut batch), is_over) {
                     return Outcome::Unsent(error);
                 }
                 watch = Stopwatch::start();
             }
         }
         // Also what was done before a failure.
-        match self.send(&files, id, &batch, is_over) {
+        match self.send(&files, delivery, &batch, is_over) {
             Err(error) if matches!(outcome, Outcome::Done) => Outcome::Unsent(error),
             _ => outcome,
         }
@@ -250,11 +262,7 @@ impl<'a> WorkerLane<'a> {
                 self.evaluators = None;
                 return Err(Outcome::Failed(task.index, chain(&error), file));
             }
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-                format!("it panicked: {text}")
-            }
+            Err(panic) => format!("it panicked: {}", panic::message(&*panic)),
         };
         // They may be in any state.
         self.evaluators = None;
@@ -262,17 +270,10 @@ impl<'a> WorkerLane<'a> {
     }
 
     /// Has a task done by another worker, or by none if this was the last delivery.
-    fn fail(
-        &mut self,
-        channel: &Channel,
-        index: u32,
-        message: &Message,
-        cause: String,
-        file: Option<String>,
-    ) {
-        self.failures += 1;
+    fn fail(&self, channel: &Channel, index: u32, message: &Message, cause: String, file: Option<String>) {
+        self.worker.state.rest.lock().ignore_poison().begin();
         self.worker.state.failed.fetch_add(1, Ordering::Relaxed);
-        let deliveries = message.info().map_or(i64::from(DELIVERIES), |info| info.delivered);
+        let deliveries = deliveries_of(message);
         log::warn!("shard {index} failed here, at delivery {deliveries} of {DELIVERIES}: {cause}");
         let is_last = deliveries >= i64::from(DELIVERIES);
         let mut reported = Ok(());
@@ -297,14 +298,14 @@ impl<'a> WorkerLane<'a> {
     fn send(
         &self,
         files: &Files<'_>,
-        task: &str,
+        (task, delivery): (&str, i64),
         batch: &Batch,
         is_over: &AtomicBool,
     ) -> Result<(), BrokerError> {
         let Some(first) = batch.first() else { return Ok(()) };
         let channel = files.channel;
         let payload = batch.message(&self.worker.name);
-        let id = format!("{task}-{}-{first}", self.worker.name);
+        let id = result_id(task, delivery, &self.worker.name, first);
         let watch = Stopwatch::start();
         loop {
             let stored = batch.objects.iter().try_for_each(|(digest, content)| {
@@ -364,19 +365,32 @@ impl<'a> WorkerLane<'a> {
             }
         }))
     }
+}
 
-    /// Leaves tasks to other workers for a time.
-    fn rest(&self) {
-        let rest = FIRST_REST.saturating_mul(1 << self.failures.saturating_sub(1).min(5)).min(LONGEST_REST);
-        let watch = Stopwatch::start();
-        while watch.elapsed() < rest && !self.worker.is_stopping() {
-            thread::sleep(Duration::from_millis(100));
-        }
-    }
+/// How often a task was delivered.
+fn deliveries_of(message: &Message) -> i64 {
+    message.info().map_or(i64::from(DELIVERIES), |info| info.delivered)
+}
+
+/// The identity of a message with results, given its first shard. A later delivery may have other shards after the same first one, which
+/// the broker must not take for a message that was sent twice.
+fn result_id(task: &str, delivery: i64, worker: &str, first: u32) -> String {
+    format!("{task}-{delivery}-{worker}-{first}")
 }
 
 /// The identity of a message.
 fn id_of(message: &Message) -> String {
     let id = |headers: &HeaderMap| headers.get(async_nats::header::NATS_MESSAGE_ID).map(ToString::to_string);
     message.headers.as_ref().and_then(id).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::result_id;
+
+    #[test]
+    fn results_of_a_later_delivery_are_not_taken_for_copies() {
+        assert_ne!(result_id("task", 1, "worker", 7), result_id("task", 2, "worker", 7));
+        assert_eq!(result_id("task", 1, "worker", 7), result_id("task", 1, "worker", 7));
+    }
 }
