@@ -106,9 +106,10 @@ pub(super) fn open(
     ));
     if let SweepPart::Points { chosen, .. } = &options.part {
         let mut trials = Trials::from_events(&events);
-        for event in alone::points(params, folder.record().seed, &trials)? {
-            folder.note(&event)?;
-            trials.apply(&event);
+        let suggested = alone::points(params, folder.record().seed, &trials, || check_interrupt(runner))?;
+        folder.note_all(&suggested)?;
+        for event in &suggested {
+            trials.apply(event);
         }
         if collected > 0 || fault.is_some() {
             table::write(folder.root(), &Board::new(params, &trials)).map_err(StepError::from)?;
@@ -149,11 +150,14 @@ fn open_folder(
 
 /// Lets another trial go on. An error if the user asked to stop.
 fn wait(runner: &Runner) -> Result<(), HostError> {
-    if runner.interrupt.is_requested() {
-        return Err(StepError::from(Cancelled).into());
-    }
+    check_interrupt(runner)?;
     std::thread::sleep(WAIT);
     Ok(())
+}
+
+/// An error if the user asked to stop.
+fn check_interrupt(runner: &Runner) -> Result<(), HostError> {
+    if runner.interrupt.is_requested() { Err(StepError::from(Cancelled).into()) } else { Ok(()) }
 }
 
 impl TrialRuns {

@@ -16,8 +16,8 @@ use super::folder::{SweepFolder, SweepRecord};
 use super::observation::TrialState;
 use super::params::SweepParams;
 use super::pruner::PrunerKind;
-use super::sampler::SamplerKind;
-use super::schedule::Schedule;
+use super::sampler::{Sampler, SamplerKind};
+use super::space::canonical;
 use super::trials::{Progress, Trials};
 use crate::chain::{Appender, Lines};
 use crate::error::{Remedy, RunError};
@@ -73,26 +73,33 @@ pub fn check_pruner(params: &SweepParams) -> Result<(), RunError> {
     Err(RunError::Dependent { sweep: params.name.clone(), what })
 }
 
-/// The events that choose the points of all trials still missing; an error if one depends on the values of others.
-pub fn points(params: &SweepParams, seed: u64, trials: &Trials) -> Result<Vec<Event>, RunError> {
+/// The events that choose the points of all trials still missing, each after a call of `check`; an error if one depends on the values
+/// of others.
+pub fn points<E: From<RunError>>(
+    params: &SweepParams,
+    seed: u64,
+    trials: &Trials,
+    mut check: impl FnMut() -> Result<(), E>,
+) -> Result<Vec<Event>, E> {
     check_pruner(params)?;
-    let depends = |what: String| RunError::Dependent { sweep: params.name.clone(), what };
-    let (mut trials, mut events) = (trials.clone(), Vec::new());
-    while trials.next_number() < params.trials {
-        let (trial, busy) = (trials.next_number(), trials.iter().map(|(number, _)| number).collect());
-        let schedule = Schedule { params, seed, trials: &trials, busy: &busy };
-        let is_random = trial < params.sampler.startup || schedule.visible_to(trial) == 0;
-        if params.sampler.kind == SamplerKind::Tpe && !is_random {
-            return Err(depends(format!(
+    let SweepParams { space, sampler, direction, .. } = params;
+    let tried = trials.iter().map(|(_, trial)| canonical(&trial.point)).collect();
+    let next = trials.next_number();
+    let mut points = Sampler { space, params: sampler, direction: *direction, seed }.points(next, tried);
+    let mut events = Vec::new();
+    for trial in next..params.trials {
+        check()?;
+        // The first trials see no values.
+        if sampler.kind == SamplerKind::Tpe && trial >= sampler.startup.max(params.parallel) {
+            let what = format!(
                 "its sampler \"tpe\" chooses trial {trial} by the values of others; use \"grid\", \"random\" or \"sobol\", or at most {} \
                  trials, or run the sweep in one process",
-                params.sampler.startup
-            )));
+                sampler.startup
+            );
+            return Err(RunError::Dependent { sweep: params.name.clone(), what }.into());
         }
-        let Some(point) = schedule.point(trial) else { break };
-        let event = Event::Suggested { trial, point };
-        trials.apply(&event);
-        events.push(event);
+        let Some(point) = points.next() else { break };
+        events.push(Event::Suggested { trial, point });
     }
     Ok(events)
 }
@@ -251,7 +258,7 @@ mod tests {
 
     use dc0_core::params::{Value, read};
 
-    use super::{LoneTrial, collect, left, opened, points};
+    use super::{LoneTrial, collect, left, opened};
     use crate::error::RunError;
     use crate::sweep::events::{Ending, Event, Measured, Replicate, Spent};
     use crate::sweep::folder::{SweepFolder, SweepRecord};
@@ -266,6 +273,20 @@ mod tests {
         );
         let value: Value = serde_json::from_str(&text).expect("a group");
         read("sweep", &value).expect("parameters")
+    }
+
+    fn points(params: &SweepParams, seed: u64, trials: &Trials) -> Result<Vec<Event>, RunError> {
+        super::points(params, seed, trials, || Ok(()))
+    }
+
+    #[test]
+    fn choosing_points_ends_when_the_user_asks_for_it() {
+        let mut calls = 0;
+        let stopped = super::points(&params(r#", "sampler": "random""#), 1, &Trials::default(), || {
+            calls += 1;
+            if calls < 3 { Ok(()) } else { Err(RunError::NoPoints { folder: "s".into(), trial: 2 }) }
+        });
+        assert!(matches!(stopped, Err(RunError::NoPoints { trial: 2, .. })), "{stopped:?}");
     }
 
     #[test]
@@ -294,6 +315,22 @@ mod tests {
         }
         let two = params(r#", "space": {"x": {"kind": "choice", "values": [0, 1]}}, "sampler": "grid""#);
         assert_eq!(points(&two, 3, &Trials::default()).expect("independent").len(), 2);
+        // A small space is used up, from wherever the trials before have left it.
+        for sampler in ["grid", "random", "sobol"] {
+            let small = r#", "space": {"x": {"kind": "int", "low": 1, "high": 5}}"#;
+            let params = params(&format!(r#"{small}, "sampler": "{sampler}""#));
+            let third = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(3))].into() };
+            let rest = points(&params, 3, &Trials::from_events(&[third])).expect("independent");
+            let mut chosen: Vec<i64> = rest
+                .iter()
+                .map(|event| match event {
+                    Event::Suggested { point, .. } => point["x"].as_f64().expect("a number") as i64,
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            chosen.sort_unstable();
+            assert_eq!(chosen, [1, 2, 4, 5], "{sampler}");
+        }
     }
 
     #[test]
@@ -332,9 +369,7 @@ mod tests {
     fn begin(parent: &Path, params: &SweepParams, start: &Event) -> SweepFolder {
         let (sweep, _) = open(parent).expect("a new sweep");
         sweep.note(start).expect("writes");
-        for event in points(params, 1, &Trials::default()).expect("independent") {
-            sweep.note(&event).expect("writes");
-        }
+        sweep.note_all(&points(params, 1, &Trials::default()).expect("independent")).expect("writes");
         sweep
     }
 

@@ -27,7 +27,7 @@ pub struct Row {
     pub point: Point,
     /// Its value; the last report if the trial ended early.
     pub result: Option<Measured>,
-    /// Of a complete trial but the best: its value less the best one's.
+    /// Of a complete trial but the best: its value less the best one's. Trials with the same replicates are compared replicate by replicate.
     pub difference: Option<Measured>,
     /// Replicates that have a value.
     pub replicates: u32,
@@ -67,13 +67,16 @@ impl Board {
         let mut rows: Vec<Row> = trials.iter().map(row).collect();
         let direction = params.direction;
         rows.sort_by(|a, b| a.compared(b, direction));
-        add_differences(&mut rows, trials, spread);
+        let compared = rows.iter().filter(|row| row.state == TrialState::Complete);
+        let compared: Vec<&Trial> = compared.filter_map(|row| trials.get(row.trial)).collect();
+        add_differences(&mut rows, trials, blocked(&compared).or(spread));
         let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
         let valued: Vec<(&Point, f64)> =
             complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
         let importances = importances(&params.space, direction, &valued);
         let (name, objective) = (params.name.clone(), params.objective.clone());
-        let remarks = surplus(params, trials).into_iter().chain(standstill(params, trials, &rows)).collect();
+        let remarks = [surplus(params, trials), standstill(params, trials, &rows), played_out(params, &rows)];
+        let remarks = remarks.into_iter().flatten().collect();
         Self { name, objective, direction, rows, importances, remarks }
     }
 
@@ -144,23 +147,39 @@ impl Row {
 
     /// The row as scripts see it.
     pub fn to_value(&self) -> Value {
-        let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
+        let [value, low, high] = cells(self.result);
+        let [difference, difference_low, difference_high] = cells(self.difference);
         let fields = [
             ("trial", Value::Int(self.trial.into())),
             ("state", Value::Text(self.state.name().to_owned())),
             ("params", Value::Group(self.point.clone())),
-            ("value", number(self.result.map(|result| result.value))),
-            ("low", number(self.result.map(|result| result.low))),
-            ("high", number(self.result.map(|result| result.high))),
-            ("difference", number(self.difference.map(|difference| difference.value))),
-            ("difference_low", number(self.difference.map(|difference| difference.low))),
-            ("difference_high", number(self.difference.map(|difference| difference.high))),
+            ("value", value),
+            ("low", low),
+            ("high", high),
+            ("difference", difference),
+            ("difference_low", difference_low),
+            ("difference_high", difference_high),
             ("replicates", Value::Int(self.replicates.into())),
         ];
         Value::Group(
             fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
         )
     }
+}
+
+/// A value and the ends of its interval as scripts and tables have them: each empty if there is none.
+pub(super) fn cells(measured: Option<Measured>) -> [Value; 3] {
+    let ends = measured.and_then(Measured::interval);
+    let all = [measured.map(|measured| measured.value), ends.map(|(low, _)| low), ends.map(|(_, high)| high)];
+    all.map(|number| number.map_or(Value::None, Value::Float))
+}
+
+/// The spread of differences between trials, if all have the same replicates.
+fn blocked(compared: &[&Trial]) -> Option<Spread> {
+    let (first, others) = compared.split_first()?;
+    let are_paired = others.iter().all(|other| other.complete_replicates().eq(first.complete_replicates()));
+    let results: Vec<Vec<Measured>> = compared.iter().map(|trial| trial.results()).collect();
+    Spread::blocked(&results).filter(|_| are_paired)
 }
 
 /// Compares complete trials with the first one, the best.
@@ -214,6 +233,27 @@ fn standstill(params: &SweepParams, trials: &Trials, rows: &[Row]) -> Option<Str
     })
 }
 
+/// That trials of a successive halving wait at the last report that complete ones made, after which they may have nothing left to do.
+fn played_out(params: &SweepParams, rows: &[Row]) -> Option<String> {
+    let pruner = &params.pruner;
+    let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
+    let last = complete.filter_map(|row| row.at).max()?;
+    let waiting = rows.iter().filter(|row| row.state == TrialState::Paused && row.at == Some(last)).count();
+    if pruner.kind != PrunerKind::Asha || waiting == 0 {
+        return None;
+    }
+    let rung = (0..).map_while(|index| pruner.rung(index)).take_while(|rung| *rung <= last).last()?;
+    let (count, verb) = (counted(waiting, "trial"), if waiting == 1 { "waits" } else { "wait" });
+    let remedy = if rung > pruner.least {
+        format!("set pruner.most to {rung}, so that trials promoted to it run to their end")
+    } else {
+        "report earlier, or leave the pruner out".to_owned()
+    };
+    Some(format!(
+        "{count} {verb} at report {last}, the last that complete trials made; if nothing follows it, {remedy}"
+    ))
+}
+
 /// The order of states in the table, complete trials first.
 fn rank(state: TrialState) -> u32 {
     match state {
@@ -228,9 +268,11 @@ fn rank(state: TrialState) -> u32 {
 
 /// A value with its interval, if it has one.
 fn shown(measured: Measured) -> String {
-    let Measured { value, low, high } = measured;
-    let [value, low, high] = [value, low, high].map(|number| figure(number, 4));
-    if measured.low < measured.high { format!("{value} [{low}, {high}]") } else { value }
+    let value = figure(measured.value, 4);
+    match measured.interval() {
+        Some((low, high)) => format!("{value} [{}, {}]", figure(low, 4), figure(high, 4)),
+        None => value,
+    }
 }
 
 /// The most trials that the table shows.
@@ -255,7 +297,7 @@ impl Display for Board {
             self.objective,
         )?;
         let value = |measured: Option<Measured>| measured.map_or_else(|| "-".to_owned(), shown);
-        let differs = self.rows.iter().filter_map(|row| row.difference).any(|one| one.low < one.high);
+        let differs = self.rows.iter().filter_map(|row| row.difference).any(|one| one.interval().is_some());
         let cells = |row: &Row| {
             let mut cells = vec![format!("{:04}", row.trial), row.state.name().to_owned(), value(row.result)];
             cells.extend(differs.then(|| value(row.difference)));
@@ -305,13 +347,13 @@ mod tests {
         read("sweep", &serde_json::from_str::<Value>(&text).expect("JSON")).expect("parameters")
     }
 
-    /// Trials that have reported at each of these numbers, and paused there.
-    fn paused(at: &[u32]) -> Trials {
-        let trial = |(trial, at): (u32, &u32)| {
+    /// Trials that have reported at each of these numbers, and ended there.
+    fn ended_at(at: &[(u32, Ending)]) -> Trials {
+        let trial = |(trial, (at, ending)): (u32, &(u32, Ending))| {
             let replicate = Replicate { trial, replicate: 0 };
             let point = [("x".to_owned(), Value::Int(trial.into()))].into();
             let report = Reported { at: *at, value: 0.5, low: 0.5, high: 0.5 };
-            let (ending, result) = (Ending::Paused, Some(Measured::exact(0.5)));
+            let (ending, result) = (*ending, Some(Measured::exact(0.5)));
             let spent = Spent::default();
             [
                 Event::Suggested { trial, point },
@@ -322,6 +364,27 @@ mod tests {
         };
         let events: Vec<Event> = (0..).zip(at).flat_map(trial).collect();
         Trials::from_events(&events)
+    }
+
+    fn paused(at: &[u32]) -> Trials {
+        ended_at(&at.iter().map(|at| (*at, Ending::Paused)).collect::<Vec<_>>())
+    }
+
+    /// Complete trials with these values of their replicates.
+    fn complete(all: &[&[f64]]) -> Trials {
+        let ended = |(trial, values): (u32, &&[f64])| {
+            let point =
+                Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() };
+            let end = |(replicate, value): (u32, &f64)| Event::Ended {
+                replicate: Replicate { trial, replicate },
+                ending: Ending::Complete,
+                result: Some(Measured::exact(*value)),
+                because: None,
+                spent: Spent::default(),
+            };
+            std::iter::once(point).chain((0..).zip(*values).map(end)).collect::<Vec<_>>()
+        };
+        Trials::from_events(&(0..).zip(all).flat_map(ended).collect::<Vec<_>>())
     }
 
     fn ends(more: &str, at: &[u32]) -> String {
@@ -341,6 +404,41 @@ mod tests {
         let expected = "1 trial reached report 3, where one of every 3 goes on: raise trials or lower pruner.reduction, or set \
             pruner.most to 3, so that the best of the rung before run to their end\nno trial is complete";
         assert_eq!(ended, expected);
+    }
+
+    #[test]
+    fn trials_that_wait_at_the_last_report_of_complete_ones_are_mentioned() {
+        let remarks = |most: &str, at: &[(u32, Ending)]| {
+            let asha = format!(r#", "trials": 4, "pruner": {{"kind": "asha"{most}}}"#);
+            Board::new(&params(&asha), &ended_at(at)).remarks
+        };
+        let (paused, complete) = (Ending::Paused, Ending::Complete);
+        assert_eq!(
+            remarks("", &[(3, complete), (3, paused), (1, paused), (3, paused)]),
+            [
+                "2 trials wait at report 3, the last that complete trials made; if nothing follows it, set pruner.most to 3, so that \
+                trials promoted to it run to their end"
+            ]
+        );
+        // Complete trials went on beyond the report at which others wait.
+        assert_eq!(remarks("", &[(4, complete), (3, paused), (3, paused)]), [""; 0]);
+        assert_eq!(
+            remarks(r#", "most": 3"#, &[(1, complete), (1, paused)]),
+            [
+                "1 trial waits at report 1, the last that complete trials made; if nothing follows it, report earlier, or leave \
+                the pruner out"
+            ]
+        );
+    }
+
+    #[test]
+    fn values_without_an_error_have_no_interval() {
+        let board = Board::new(&params(""), &complete(&[&[0.5], &[0.4]]));
+        let Value::Group(row) = board.rows[1].to_value() else { panic!("a row is a group") };
+        let empty = ["low", "high", "difference_low", "difference_high"].map(|name| row[name] == Value::None);
+        assert_eq!(empty, [true; 4]);
+        assert!((row["difference"].as_f64().expect("a number") + 0.1).abs() < 1e-12);
+        assert_eq!(row["value"], Value::Float(0.4));
     }
 
     #[test]
@@ -382,37 +480,29 @@ mod tests {
 
     #[test]
     fn complete_trials_are_compared_with_the_best() {
-        let ended = |(trial, values): (u32, [f64; 2])| {
-            let point =
-                Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() };
-            let ends = (0..).zip(values).map(move |(replicate, value)| Event::Ended {
-                replicate: Replicate { trial, replicate },
-                ending: Ending::Complete,
-                result: Some(Measured::exact(value)),
-                because: None,
-                spent: Spent::default(),
-            });
-            std::iter::once(point).chain(ends)
-        };
-        let trials: Vec<Event> = (0..).zip([[0.5, 0.6], [0.8, 0.9], [0.7, 0.8]]).flat_map(ended).collect();
-        let mut board = Board::new(&params(r#", "replicates": 2"#), &Trials::from_events(&trials));
-        // The deviation of a replicate is √0.005 with 3 degrees of freedom, and so is that of a difference of two means of two.
-        let half = 3.182_446_305_284 * 0.005_f64.sqrt();
-        for (row, value) in board.rows[1..].iter().zip([-0.1, -0.3]) {
+        let two = params(r#", "replicates": 2"#);
+        let mut board = Board::new(&two, &complete(&[&[0.5, 0.6], &[0.8, 0.9], &[0.7, 0.9]]));
+        // The trials and the replicates leave ±1/60 for the first two and ∓1/30 for the third: squares of 1/300 with 2 degrees of freedom.
+        let half = 4.302_652_730 * (1.0_f64 / 600.0).sqrt();
+        for (row, value) in board.rows[1..].iter().zip([-0.05, -0.3]) {
             let found = row.difference.expect("complete");
-            assert!((found.value - value).abs() < 1e-12 && (found.high - value - half).abs() < 1e-12);
-            assert!((found.low - value + half).abs() < 1e-12);
+            assert!((found.value - value).abs() < 1e-12 && (found.high - value - half).abs() < 1e-9);
+            assert!((found.low - value + half).abs() < 1e-9);
         }
         assert_eq!(board.rows[0].difference, None);
         // The intervals of trials 0 and 1 overlap, and their difference is clear.
         let ends = [0, 2].map(|row: usize| board.rows[row].result.expect("complete"));
         assert!(ends[0].low < ends[1].high && board.rows[2].difference.expect("complete").high < 0.0);
         let shown = board.to_string();
-        assert!(shown.contains("to the best") && shown.contains("-0.1000 [-0.3250, 0.1250]"), "{shown}");
+        assert!(shown.contains("to the best") && shown.contains("-0.0500 [-0.2257, 0.1257]"), "{shown}");
         for row in &mut board.rows {
             row.difference = None;
         }
         assert!(!board.to_string().contains("to the best"));
+        // Of a trial with a third replicate the pooled deviation √0.0075 counts, with 4 degrees of freedom.
+        let board = Board::new(&two, &complete(&[&[0.5, 0.6, 0.55], &[0.8, 0.9], &[0.7, 0.9]]));
+        let found = board.rows[1].difference.expect("complete");
+        assert!((found.high + 0.05 - 2.776_445_105 * 0.0075_f64.sqrt()).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

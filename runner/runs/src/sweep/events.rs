@@ -132,6 +132,11 @@ impl Measured {
         Self { value, low: value, high: value }
     }
 
+    /// Both ends of the interval; `None` if the error is unknown.
+    pub fn interval(self) -> Option<(f64, f64)> {
+        (self.low < self.high).then_some((self.low, self.high))
+    }
+
     /// Whether all three numbers are finite and in order.
     pub fn is_sound(self) -> bool {
         let all = [self.low, self.value, self.high];
@@ -169,6 +174,10 @@ fn mean_value(all: &[Measured]) -> f64 {
     all.iter().map(|one| one.value).sum::<f64>() / all.len() as f64
 }
 
+fn largest_value(all: &[Measured]) -> f64 {
+    all.iter().map(|one| one.value.abs()).fold(0.0, f64::max)
+}
+
 /// The distance from the mean to an end of its interval that follows from the replicates' own intervals as independent errors.
 fn own_error(all: &[Measured], end: End) -> f64 {
     let squares: f64 = all.iter().map(|one| (end(one) - one.value).powi(2)).sum();
@@ -193,15 +202,47 @@ impl Spread {
     /// Pools the spread over several trials, each with its own mean, as in an analysis of variance. All trials are assumed to have
     /// the same variance, so two replicates of each suffice. `None` while no trial has two.
     pub fn pooled<'a>(trials: impl IntoIterator<Item = &'a [Measured]>) -> Option<Self> {
-        let (mut squares, mut degrees) = (0.0, 0);
+        let (mut squares, mut degrees, mut largest) = (0.0, 0, 0.0);
         for replicates in trials.into_iter().filter(|replicates| replicates.len() > 1) {
-            let mean = replicates.iter().map(|one| one.value).sum::<f64>() / replicates.len() as f64;
+            let mean = mean_value(replicates);
             squares += replicates.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>();
             degrees += replicates.len() - 1;
+            largest = largest_value(replicates).max(largest);
         }
-        (degrees > 0).then(|| Self { deviation: (squares / degrees as f64).sqrt(), degrees })
+        (degrees > 0).then(|| Self::beyond_rounding(squares, degrees, largest))
+    }
+
+    /// The spread of differences between trials that have the same replicates, in the same order, each of which is a block with its seed:
+    /// what the means of the trials and those of the replicates leave of the variance (a randomised complete block design;
+    /// Montgomery, "Design and analysis of experiments", section 4.1). `None` with fewer than two degrees of freedom, where Student's
+    /// quantile is 12.7 and the pooled spread, which has the variance between seeds, too, gives shorter intervals nearly always.
+    pub fn blocked(trials: &[Vec<Measured>]) -> Option<Self> {
+        let (count, blocks) = (trials.len(), trials.first()?.len());
+        let degrees = (count - 1) * blocks.checked_sub(1)?;
+        if degrees < 2 || trials.iter().any(|replicates| replicates.len() != blocks) {
+            return None;
+        }
+        let means: Vec<f64> = trials.iter().map(|replicates| mean_value(replicates)).collect();
+        let overall = means.iter().sum::<f64>() / count as f64;
+        let mut squares = 0.0;
+        for block in 0..blocks {
+            let values = trials.iter().map(|replicates| replicates[block].value);
+            let offset = values.clone().sum::<f64>() / count as f64 - overall;
+            squares += values.zip(&means).map(|(value, mean)| (value - mean - offset).powi(2)).sum::<f64>();
+        }
+        let largest = trials.iter().map(|replicates| largest_value(replicates)).fold(0.0, f64::max);
+        Some(Self::beyond_rounding(squares, degrees, largest))
+    }
+
+    /// The spread with this sum of squares, 0 if that is no more than the rounding of values as large as the `largest`.
+    fn beyond_rounding(squares: f64, degrees: usize, largest: f64) -> Self {
+        let deviation = (squares / degrees as f64).sqrt();
+        Self { deviation: if deviation > ROUNDING * largest { deviation } else { 0.0 }, degrees }
     }
 }
+
+/// The relative error of means and their differences, generously.
+const ROUNDING: f64 = 1e-13;
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Self) {
@@ -216,6 +257,8 @@ impl std::ops::AddAssign for Spent {
 #[cfg(test)]
 mod tests {
     use dc0_core::params::Value;
+    use dc0_core::rng::{Purpose, Seed};
+    use rand::RngExt;
 
     use super::{Ending, Event, Measured, Replicate, Reported, Spent, Spread};
 
@@ -279,6 +322,63 @@ mod tests {
         let spread = Spread::pooled(trials.iter().map(|trial| &trial[..])).expect("two of each");
         assert!((spread.deviation - 0.0125_f64.sqrt()).abs() < 1e-12 && spread.degrees == 2, "{spread:?}");
         assert_eq!(Spread::pooled([&trials[0][..1], &[]]), None);
+    }
+
+    #[test]
+    fn differences_between_trials_with_the_same_replicates_are_free_of_the_seeds() {
+        // Trials of means 2, 4 and 9, replicates of means 3 and 7; they leave ±1, ±1 and ∓2.
+        let trials = [[1.0, 3.0], [3.0, 5.0], [5.0, 13.0]].map(|trial| trial.map(Measured::exact).to_vec());
+        let spread = Spread::blocked(&trials).expect("three trials of two replicates");
+        // Squares 4 · 1 + 2 · 4 over (3 − 1)(2 − 1) degrees of freedom; the pooled spread is (2 + 2 + 32) / 3.
+        assert!((spread.deviation - 6.0_f64.sqrt()).abs() < 1e-12 && spread.degrees == 2, "{spread:?}");
+        let pooled = Spread::pooled(trials.iter().map(Vec::as_slice)).expect("two of each");
+        assert!((pooled.deviation - 12.0_f64.sqrt()).abs() < 1e-12 && pooled.degrees == 3, "{pooled:?}");
+        let found = Measured::difference(&trials[0], &trials[2], Some(spread)).expect("both have values");
+        assert!((found.high + 7.0 - 4.302_652_730 * 6.0_f64.sqrt()).abs() < 1e-7, "{found:?}");
+        // Two trials of two replicates, trials of different numbers of replicates, and single ones have none.
+        let [first, second, third] = trials;
+        assert_eq!(Spread::blocked(&[first.clone(), second.clone()]), None);
+        assert_eq!(Spread::blocked(&[first[..1].to_vec(), second.clone(), third.clone()]), None);
+        assert_eq!(Spread::blocked(&[&first[..1], &second[..1], &third[..1]].map(<[_]>::to_vec)), None);
+        assert_eq!(Spread::blocked(&[first]), None);
+        assert_eq!(Spread::blocked(&[]), None);
+    }
+
+    #[test]
+    fn differences_have_their_coverage_with_and_without_an_effect_of_the_seeds() {
+        let mut stream = Seed { run: 5, step: 0 }.stream(0, Purpose::Trial);
+        // Irwin and Hall's approximation of a normal deviate.
+        let mut normal = || (0..12).map(|_| stream.random::<f64>()).sum::<f64>() - 6.0;
+        for (seed_effect, trials, replicates) in [(0.0, 3, 2), (3.0, 3, 2), (0.0, 2, 4), (3.0, 6, 3)] {
+            let mut covered = 0;
+            for _ in 0..2000 {
+                let seeds: Vec<f64> = (0..replicates).map(|_| seed_effect * normal()).collect();
+                let mut trial = |mean: f64| -> Vec<Measured> {
+                    seeds.iter().map(|seed| Measured::exact(mean + seed + normal())).collect()
+                };
+                let all: Vec<Vec<Measured>> = (0..trials).map(|number| trial(f64::from(number))).collect();
+                let found = Measured::difference(&all[0], &all[1], Spread::blocked(&all)).expect("values");
+                covered += usize::from((found.low..=found.high).contains(&-1.0));
+            }
+            // Four standard errors about 95 %.
+            assert!(
+                (1861..=1939).contains(&covered),
+                "{seed_effect} {trials} {replicates}: {covered} of 2000"
+            );
+        }
+    }
+
+    #[test]
+    fn replicates_that_differ_by_rounding_alone_have_no_spread() {
+        let trials =
+            [0.1, 0.3, 0.7].map(|mean| [0.0, 0.01, 0.02].map(|seed| Measured::exact(mean + seed)).to_vec());
+        let spread = Spread::blocked(&trials).expect("three replicates of each");
+        assert_eq!(spread, Spread { deviation: 0.0, degrees: 4 });
+        let difference =
+            Measured::difference(&trials[0], &trials[1], Some(spread)).expect("both have values");
+        assert_eq!(difference.interval(), None);
+        let equal = [Measured::exact(0.1); 3];
+        assert_eq!(Spread::pooled([&equal[..]]).expect("three").deviation, 0.0);
     }
 
     #[test]

@@ -187,6 +187,14 @@ impl SweepFolder {
         self.lock.check(&self.folder)?;
         self.journal.lock().ignore_poison().append(event, true)
     }
+
+    /// Appends events to the journal; all of them are on disk when this returns.
+    pub fn note_all(&self, events: &[Event]) -> Result<(), RunError> {
+        self.lock.check(&self.folder)?;
+        let mut journal = self.journal.lock().ignore_poison();
+        let last = events.len().saturating_sub(1);
+        events.iter().enumerate().try_for_each(|(index, event)| journal.append(event, index == last))
+    }
 }
 
 /// The folders of complete replicates that hold no run.

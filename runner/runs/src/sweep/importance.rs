@@ -55,10 +55,11 @@ fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
     let values = domain.count().filter(|count| *count <= BINS as u64);
     let bins = values.map_or(BINS, |count| count as usize);
     let mut shares = vec![1.0 / bins as f64; bins];
+    let width = width(units);
     for unit in units {
         let own = match values {
             Some(_) => one_hot(bins, *unit),
-            None => bell(*unit, width(units)),
+            None => bell(*unit, width),
         };
         for (share, own) in shares.iter_mut().zip(own) {
             *share += own;

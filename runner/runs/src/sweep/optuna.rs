@@ -165,9 +165,10 @@ fn attributes(trial: &Trial) -> Map<String, Json> {
         attributes.insert("low".to_owned(), json!(low));
         attributes.insert("high".to_owned(), json!(high));
     }
-    if !trial.reports.is_empty() {
-        let interval = |report: &Reported| (report.at.to_string(), json!([report.low, report.high]));
-        let intervals: Map<String, Json> = trial.reports.iter().map(interval).collect();
+    let interval = |report: &Reported| (report.at.to_string(), json!([report.low, report.high]));
+    let known = trial.reports.iter().filter(|report| report.low < report.high);
+    let intervals: Map<String, Json> = known.map(interval).collect();
+    if !intervals.is_empty() {
         attributes.insert("intervals".to_owned(), json!(intervals));
     }
     attributes

@@ -36,17 +36,38 @@ pub struct Sampler<'a> {
     pub seed: u64,
 }
 
-impl Sampler<'_> {
+impl<'a> Sampler<'a> {
     /// The point of trial `number`; `None` when every point has been tried.
     ///
     /// `trials` are the other trials in any order, including running ones: their points are not tried again, and TPE counts them
     /// as bad, so that parallel trials stay apart (the constant liar of Ginsbourger et al. 2010).
     pub fn ask(&self, number: u32, trials: &[Observation]) -> Option<Point> {
-        let tried: BTreeSet<String> = trials.iter().map(|trial| canonical(&trial.point)).collect();
+        let tried = trials.iter().map(|trial| canonical(&trial.point)).collect();
+        self.ask_for_new(number, trials, &tried, &mut self.space.grid())
+    }
+
+    /// The points of trials from `number` on of which none has a value, while there are any; `tried` are the [`canonical`] points of all
+    /// others.
+    pub fn points(self, number: u32, mut tried: BTreeSet<String>) -> impl Iterator<Item = Point> + use<'a> {
+        // What the grid has left behind is tried.
+        let (mut numbers, mut grid) = (number.., self.space.grid());
+        std::iter::from_fn(move || {
+            let point = self.ask_for_new(numbers.next()?, &[], &tried, &mut grid)?;
+            tried.insert(canonical(&point));
+            Some(point)
+        })
+    }
+
+    fn ask_for_new(
+        &self,
+        number: u32,
+        trials: &[Observation],
+        tried: &BTreeSet<String>,
+        grid: &mut impl Iterator<Item = Point>,
+    ) -> Option<Point> {
         let is_new = |point: &Point| !tried.contains(&canonical(point));
-        let first_untried = || self.space.grid().find(is_new);
         if self.params.kind == SamplerKind::Grid {
-            return first_untried();
+            return grid.find(is_new);
         }
         let mut draws = Draws::new(self.seed, number);
         let by_rule = (0..DRAWS).map(|_| self.params.kind);
@@ -59,7 +80,7 @@ impl Sampler<'_> {
             }
             last = Some(point);
         }
-        if self.space.is_discrete() { first_untried() } else { last }
+        if self.space.is_discrete() { grid.find(is_new) } else { last }
     }
 
     fn draw(&self, kind: SamplerKind, draws: &mut Draws, trials: &[Observation]) -> Point {
@@ -69,9 +90,9 @@ impl Sampler<'_> {
                 self.space.build(|name, domain| Some(domain.at_unit(units[name])))
             }
             SamplerKind::Tpe if tpe::measured(trials) >= self.params.startup as usize => {
-                let ranked = tpe::best_first(trials, self.direction);
+                let (ranked, measured) = (tpe::best_first(trials, self.direction), tpe::measured(trials));
                 self.space.build(|name, domain| {
-                    Some(tpe::ask(self.params, name, domain, &ranked, draws.stream(name)))
+                    Some(tpe::ask(self.params, name, domain, (&ranked, measured), draws.stream(name)))
                 })
             }
             SamplerKind::Grid | SamplerKind::Random | SamplerKind::Tpe => {

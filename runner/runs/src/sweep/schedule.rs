@@ -104,7 +104,7 @@ impl Schedule<'_> {
     }
 
     /// The point of a new trial; `None` if every point has been tried.
-    pub(super) fn point(&self, trial: u32) -> Option<Point> {
+    fn point(&self, trial: u32) -> Option<Point> {
         let visible = self.visible_to(trial);
         let observations: Vec<Observation> = self
             .trials
@@ -127,7 +127,7 @@ impl Schedule<'_> {
     }
 
     /// A trial sees the values of trials with smaller numbers than this.
-    pub(super) fn visible_to(&self, trial: u32) -> u32 {
+    fn visible_to(&self, trial: u32) -> u32 {
         (trial + 1).saturating_sub(self.params.parallel)
     }
 

@@ -166,10 +166,21 @@ impl Trial {
         self.replicates.values().any(|progress| !progress.has_failed())
     }
 
+    /// The complete replicates by number, with their values.
+    fn complete(&self) -> impl Iterator<Item = (u32, Measured)> {
+        let complete =
+            self.replicates.iter().filter(|(_, progress)| progress.ending == Some(Ending::Complete));
+        complete.filter_map(|(number, progress)| Some((*number, progress.result?)))
+    }
+
+    /// The numbers of the complete replicates.
+    pub fn complete_replicates(&self) -> impl Iterator<Item = u32> {
+        self.complete().map(|(number, _)| number)
+    }
+
     /// The values of the complete replicates.
     pub fn results(&self) -> Vec<Measured> {
-        let complete = self.replicates.values().filter(|progress| progress.ending == Some(Ending::Complete));
-        complete.filter_map(|progress| progress.result).collect()
+        self.complete().map(|(_, result)| result).collect()
     }
 
     /// The number of replicates that have a value, or a report that stands for it.

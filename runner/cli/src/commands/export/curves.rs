@@ -9,8 +9,8 @@ use dc0_core::store::{FileEntry, TrainingRow, ValidationRow, read_entry};
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
 use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
-use dc0_runs::view::{RunView, trial_names};
-use dc0_runs::{Folder, FolderKind, RunError, Slot};
+use dc0_runs::view::{RunView, TrialRun, trials};
+use dc0_runs::{Folder, FolderKind, Slot};
 
 /// Writes the curves of a run, or of every run of a sweep, and returns lines that report what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
@@ -18,15 +18,21 @@ pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportE
     let runs = match kind {
         FolderKind::Run => vec![(root, args.out.clone())],
         FolderKind::Sweep => {
-            let sweep = Folder::at(&root);
-            let named = |name: String| (sweep.trials().join(&name), args.out.join(name));
-            trial_names(&sweep)?.into_iter().map(named).collect()
+            let named = |trial: TrialRun| {
+                let run = trial.folder.root().to_owned();
+                let out = args.out.join(run.file_name().unwrap_or_default());
+                (run, out)
+            };
+            trials(&Folder::at(&root))?.into_iter().map(named).collect()
         }
     };
+    if runs.is_empty() {
+        return Err(ExportError::Nothing { path: args.run.clone(), what: "run of a trial" });
+    }
     let line = |(run, out): (PathBuf, PathBuf)| {
         let scalars = curves(existing(&run)?)?;
         let file = out.join(file_name(0.0));
-        durable::write(&file, &event_file(&scalars)).map_err(RunError::io("write", &file))?;
+        durable::write(&file, &event_file(&scalars)).map_err(ExportError::writing(&file))?;
         Ok(format!("wrote    {}: {}", file.display(), counted(scalars.len(), "point")))
     };
     runs.into_iter().map(line).collect()
@@ -103,4 +109,28 @@ fn of_validation(row: &ValidationRow, before: i64) -> Vec<Scalar> {
         ("validation/batch_norm_gap", row.batch_norm_gap),
     ];
     known(scalars(before + i64::from(row.update), values))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{ExportTensorboardArgs, write};
+
+    #[test]
+    fn folders_without_a_run_are_left_out_of_a_sweeps_curves() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (run, out) = (folder.path().join("sweep"), folder.path().join("curves"));
+        // A kill may leave the first folder of a run before anything is in it.
+        for name in ["0000-0", "0001-0", "notes"] {
+            fs::create_dir_all(run.join("trials").join(name)).expect("makes");
+        }
+        fs::write(run.join("sweep.json"), "{}").expect("writes");
+        let args = ExportTensorboardArgs { run: run.clone(), out: out.clone() };
+        let message = write(&args).expect_err("no run yet").to_string();
+        assert!(message.contains("holds no run of a trial"), "{message}");
+        fs::write(run.join("trials/0000-0/journal.jsonl"), "").expect("writes");
+        assert_eq!(write(&args).expect("writes the curves of one run").len(), 1);
+        assert!(out.join("0000-0").is_dir() && !out.join("0001-0").exists() && !out.join("notes").exists());
+    }
 }

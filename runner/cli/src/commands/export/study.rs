@@ -8,12 +8,13 @@ use dc0_process::format::counted;
 
 use super::ExportError;
 use super::args::ExportOptunaArgs;
+use dc0_runs::FolderKind;
 use dc0_runs::sweep::board::{Board, Row};
+use dc0_runs::sweep::events::Measured;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::observation::Observation;
 use dc0_runs::sweep::optuna::{Study, Trial, journal};
 use dc0_runs::sweep::trials::Trials;
-use dc0_runs::{FolderKind, RunError};
 
 /// Writes the journal, and returns lines that report what it holds.
 pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
@@ -27,7 +28,7 @@ pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError>
         attributes: [("objective".to_owned(), Value::Text(params.objective.clone()))].into(),
         trials: board.by_number().into_iter().map(|row| trial(row, &trials)).collect(),
     };
-    durable::write(&args.out, journal(&study).as_bytes()).map_err(RunError::io("write", &args.out))?;
+    durable::write(&args.out, journal(&study).as_bytes()).map_err(ExportError::writing(&args.out))?;
     let (file, trials) = (args.out.display(), counted(study.trials.len(), "trial"));
     Ok(vec![format!("wrote    {file}: study {}, {trials}", params.name)])
 }
@@ -38,7 +39,7 @@ fn trial(row: &Row, trials: &Trials) -> Trial {
     Trial {
         observation: Observation { number, point, state, value, at: row.at.unwrap_or(0) },
         reports: trials.get(row.trial).map(dc0_runs::sweep::trials::Trial::reports).unwrap_or_default(),
-        interval: row.result.map(|result| (result.low, result.high)),
+        interval: row.result.and_then(Measured::interval),
         attributes: attributes(row),
         started: None,
         ended: None,

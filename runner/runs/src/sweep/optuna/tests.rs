@@ -59,7 +59,8 @@ fn a_trial_is_exported_with_all_its_data() {
     let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
     let given = json!({ "c_puct": 1.414, "blocks": 2, "filters": 48 });
     let mut complete = trial(0, TrialState::Complete, given, Some(0.25));
-    complete.reports = vec![Reported { at: 3, value: 0.2, low: 0.125, high: 0.5 }];
+    let exact = Reported { at: 1, value: 0.1, low: 0.1, high: 0.1 };
+    complete.reports = vec![exact, Reported { at: 3, value: 0.2, low: 0.125, high: 0.5 }];
     complete.interval = Some((0.0, 0.5));
     complete.attributes.insert("replicates".to_owned(), Value::Int(2));
     (complete.started, complete.ended) = (at(0), at(86_400));
@@ -71,7 +72,7 @@ fn a_trial_is_exported_with_all_its_data() {
         "datetime_start": "1970-01-01T00:00:00.000+00:00", "datetime_complete": "1970-01-02T00:00:00.000+00:00",
         "params": { "blocks": 0.0, "c_puct": 1.414, "filters": 48.0 },
         "distributions": { "blocks": categorical, "c_puct": float, "filters": int },
-        "intermediate_values": { "3": 0.2 },
+        "intermediate_values": { "1": 0.1, "3": 0.2 },
         "user_attrs": {
             "replicates": 2, "state": "complete", "low": 0.0, "high": 0.5, "intervals": { "3": [0.125, 0.5] },
             "point": r#"{"blocks":2,"c_puct":1.414,"filters":48}"#,

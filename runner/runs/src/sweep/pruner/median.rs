@@ -4,7 +4,8 @@ use super::{Pruner, Reported};
 
 /// Whether the whole interval of a report is worse than the median of the other trials at the same progress.
 ///
-/// Trials may report at different times: one that has come that far counts with its last report up to there.
+/// Trials may report at different times: one that has come that far counts with its last report up to there, complete or not. Golovin et
+/// al. 2017, section 3.2.1, compare the trial's best value so far with the median of the complete trials' averages up to there instead.
 pub(super) fn is_below(pruner: &Pruner<'_>, report: &Reported, others: &[Vec<Reported>]) -> bool {
     let params = pruner.params;
     let mut gains: Vec<f64> = others

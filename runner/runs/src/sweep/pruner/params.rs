@@ -10,7 +10,8 @@ param_enum! {
         /// No pruning.
         None = "none",
         /// Trials below the median of the others at the same progress end (the median stopping rule of Golovin et al. 2017,
-        /// section 3.2.1, on the trial's last report).
+        /// section 3.2.1, but with the trial's last report instead of its best value, the others' last reports instead of their averages,
+        /// and all others that came as far instead of the complete ones).
         Median = "median",
         /// Asynchronous successive halving (Li et al. 2020, algorithm 2): every trial runs to the first rung, and the best of
         /// a rung are promoted to the next.

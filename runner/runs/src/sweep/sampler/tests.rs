@@ -89,7 +89,7 @@ fn every_point_of_a_discrete_space_is_tried_once_by_every_sampler() {
             "b": {"kind": "int", "low": 1, "high": 4, "when": {"a": [1, null]}},
             "c": {"kind": "int", "low": 8, "high": 64, "step": 8, "when": {"b": 4}}}"#,
     );
-    let size = space.size().expect("finite") as usize;
+    let size = space.grid().count();
     assert_eq!(size, 1 + 2 * (3 + 8));
     for kind in [SamplerKind::Grid, SamplerKind::Random, SamplerKind::Sobol, SamplerKind::Tpe] {
         for seed in 0..5 {
@@ -164,7 +164,6 @@ fn numbered(number: u32) -> Point {
 #[test]
 fn tpe_avoids_regions_where_trials_fail() {
     let space = space(r#"{"x": {"kind": "uniform", "low": 0, "high": 1}}"#);
-    let params = of_kind(SamplerKind::Tpe);
     let at = |x: f64| Point::from([("x".to_owned(), Value::Float(x))]);
     let mut trials: Vec<Observation> =
         (0..10).map(|number| complete(number, at(0.05 + 0.1 * f64::from(number)), 1.0)).collect();
@@ -173,8 +172,27 @@ fn tpe_avoids_regions_where_trials_fail() {
         value: None,
         ..complete(number, at(0.5 + 0.01 * f64::from(number - 10)), 0.0)
     }));
-    let sampler = |seed| Sampler { space: &space, params: &params, direction: Direction::Maximize, seed };
-    let drawn = (0..40).filter_map(|seed| sampler(seed).ask(60, &trials)?["x"].as_f64());
-    let failing = drawn.filter(|x| *x > 0.5).count();
-    assert!(failing <= 4, "{failing} of 40 in the failing region");
+    // Half of the trials are more than those with a value, and the others are bad all the same.
+    for gamma in [0.1, 0.5] {
+        let params = SamplerParams { gamma, ..of_kind(SamplerKind::Tpe) };
+        let sampler = |seed| Sampler { space: &space, params: &params, direction: Direction::Maximize, seed };
+        let drawn = (0..40).filter_map(|seed| sampler(seed).ask(60, &trials)?["x"].as_f64());
+        let failing = drawn.filter(|x| *x > 0.5).count();
+        assert!(failing <= 4, "{failing} of 40 in the failing region, gamma {gamma}");
+    }
+}
+
+#[test]
+fn only_trials_with_a_value_are_good() {
+    assert_eq!([1, 9, 10, 11, 25].map(|trials| tpe::good(trials, trials, 0.1)), [1, 1, 1, 2, 3]);
+    assert_eq!(tpe::good(100, 4, 0.1), 4);
+    // The library splits at this share.
+    for trials in 1..3000 {
+        for measured in [1, trials / 2, trials].into_iter().filter(|measured| *measured > 0) {
+            for gamma in [0.01, 0.1, 0.25, 0.5] {
+                let (good, share) = (tpe::good(trials, measured, gamma), tpe::share(trials, measured, gamma));
+                assert_eq!((trials as f64 * share).ceil() as usize, good, "{measured} of {trials}, {gamma}");
+            }
+        }
+    }
 }

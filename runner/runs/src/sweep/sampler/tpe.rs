@@ -47,15 +47,26 @@ pub(super) fn best_first(trials: &[Observation], direction: Direction) -> Vec<&P
     trials.into_iter().map(|trial| &trial.point).collect()
 }
 
-/// Draws candidates for one dimension and returns the most promising one. `ranked` are the points of trials, best first.
+/// How many of these trials count as good: only such as have a value.
+pub(super) fn good(trials: usize, measured: usize, gamma: f64) -> usize {
+    ((trials as f64 * gamma).ceil() as usize).min(measured)
+}
+
+/// The share by which the library splits so many trials from the others: it rounds up, so half a trial less is safe.
+pub(super) fn share(trials: usize, measured: usize, gamma: f64) -> f64 {
+    (good(trials, measured, gamma) as f64 - 0.5) / trials as f64
+}
+
+/// Draws candidates for one dimension and returns the most promising one. `ranked` are the points of trials, best first, of which the
+/// first `measured` have a value, at least one.
 pub(super) fn ask(
     params: &SamplerParams,
     name: &str,
     domain: &Domain,
-    ranked: &[&Point],
+    (ranked, measured): (&[&Point], usize),
     stream: &mut Stream,
 ) -> Value {
-    let mut optimizer = optimizer(params, domain);
+    let mut optimizer = optimizer(params, domain, share(ranked.len(), measured, params.gamma));
     for (rank, point) in ranked.iter().enumerate() {
         // NaN means that the trial has no value for this dimension.
         let coordinate = point.get(name).and_then(|value| coordinate(domain, value)).unwrap_or(f64::NAN);
@@ -68,13 +79,13 @@ pub(super) fn ask(
     }
 }
 
-fn optimizer(params: &SamplerParams, domain: &Domain) -> TpeOptimizer {
+fn optimizer(params: &SamplerParams, domain: &Domain, share: f64) -> TpeOptimizer {
     let (estimator, range) = match domain {
         Domain::Choice(values) => (histogram_estimator(), categorical_range(values.len())),
         _ => (parzen_estimator(), range(0.0, 1.0)),
     };
     let mut builder = TpeOptimizerBuilder::new();
-    builder.gamma(params.gamma).candidates(params.candidates as usize);
+    builder.gamma(share).candidates(params.candidates as usize);
     builder.build(estimator, range.expect("a non-empty range")).expect("settings within their ranges")
 }
 

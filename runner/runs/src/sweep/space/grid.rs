@@ -1,20 +1,14 @@
-//! The grid: all points of a space in order, and their number.
+//! The grid: all points of a space in order.
 
 use std::collections::BTreeMap;
 
-use dc0_core::params::Value;
-
-use super::{Dimension, Point, Space};
+use super::{Point, Space};
 
 impl Space {
-    /// The number of points of the grid, saturating at `u64::MAX`; `None` if a dimension is continuous without `points`.
-    pub fn size(&self) -> Option<u64> {
-        self.count_from(0, &mut BTreeMap::new())
-    }
-
-    /// The points of the grid: names in order, the last one changing fastest. Empty if [`Space::size`] is `None`.
+    /// The points of the grid: names in order, the last one changing fastest. Empty if a dimension is continuous without `points`.
     pub fn grid(&self) -> impl Iterator<Item = Point> + '_ {
-        let mut indices = self.size().map(|_| BTreeMap::new());
+        let is_finite = self.dimensions.values().all(|dimension| dimension.domain.count().is_some());
+        let mut indices = is_finite.then(BTreeMap::new);
         let mut is_first = true;
         std::iter::from_fn(move || {
             let indices = indices.as_mut()?;
@@ -23,42 +17,6 @@ impl Space {
             }
             self.point_of(indices)
         })
-    }
-
-    /// Counts the combinations from one dimension on, given the values of earlier dimensions that conditions use.
-    ///
-    /// Values that no condition names are equivalent, so they are counted together: `None` stands for any of them.
-    fn count_from<'a>(&'a self, at: usize, values: &mut BTreeMap<&'a str, Option<&'a Value>>) -> Option<u64> {
-        let Some((name, dimension)) = self.dimensions().nth(at) else { return Some(1) };
-        if !is_active(dimension, values) {
-            return self.count_from(at + 1, values);
-        }
-        let count = dimension.domain.count()?;
-        let named = self.named_values(name);
-        let mut total: u64 = 0;
-        for value in &named {
-            values.insert(name, Some(value));
-            total = total.saturating_add(self.count_from(at + 1, values)?);
-        }
-        if count > named.len() as u64 {
-            values.insert(name, None);
-            let others = count - named.len() as u64;
-            total = total.saturating_add(others.saturating_mul(self.count_from(at + 1, values)?));
-        }
-        values.remove(name);
-        Some(total)
-    }
-
-    /// The distinct values of one dimension that conditions of others name.
-    fn named_values(&self, name: &str) -> Vec<&Value> {
-        let mut named: Vec<&Value> = Vec::new();
-        let conditions = self.dimensions.values().filter_map(|dimension| dimension.when.get(name));
-        for value in conditions.flatten() {
-            if !named.contains(&value) {
-                named.push(value);
-            }
-        }
-        named
     }
 
     /// The point at these indices of the active dimensions; dimensions without an index get 0.
@@ -78,11 +36,4 @@ impl Space {
         }
         None
     }
-}
-
-fn is_active(dimension: &Dimension, values: &BTreeMap<&str, Option<&Value>>) -> bool {
-    let holds = |(name, wanted): (&String, &Vec<Value>)| {
-        values.get(name.as_str()).is_some_and(|value| value.is_some_and(|value| wanted.contains(value)))
-    };
-    dimension.when.iter().all(holds)
 }
