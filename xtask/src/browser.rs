@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, target_dir};
 use crate::interop::step;
 use crate::report::print;
 use crate::setup::digest;
@@ -29,7 +29,7 @@ pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
         all.extend(fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?);
     }
     let wanted = digest::of_bytes(&all);
-    let packages = checkout.target_dir().join("browser");
+    let packages = target_dir()?.join("browser");
     let (unpacked, stamp) = (packages.join("unpacked"), packages.join("dc0-stamp"));
     let program = unpacked.join("chromium");
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {

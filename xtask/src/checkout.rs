@@ -33,11 +33,6 @@ impl Checkout {
         self.root.join(relative)
     }
 
-    /// The folder of build results, as cargo chooses it.
-    pub(crate) fn target_dir(&self) -> PathBuf {
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), |dir| self.root.join(dir))
-    }
-
     /// A cargo command in the checkout's root, with the cargo that runs xtask.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut command = cargo();
@@ -52,10 +47,27 @@ impl Checkout {
         if !status.success() {
             return Ok(exit_code(status));
         }
-        let program = self.target_dir().join("release/dc0-run");
+        let program = target_dir()?.join("release/dc0-run");
         let cause = Command::new(&program).args(args).exec();
         Err(cause).with_context(|| format!("cannot start {}", program.display()))
     }
+}
+
+/// The folder of build results: cargo has chosen it for this program, too, from all its variables and configuration files.
+pub(crate) fn target_dir() -> anyhow::Result<PathBuf> {
+    let program = env::current_exe().context("cannot find the program of xtask")?;
+    let target = target_of(&program);
+    target.map(Path::to_owned).with_context(|| {
+        format!(
+            "{} lies in no folder of build results; run it as `cargo xtask` inside the checkout",
+            program.display()
+        )
+    })
+}
+
+/// The folder of build results that holds a program, as the program of a profile.
+fn target_of(program: &Path) -> Option<&Path> {
+    program.parent()?.parent()
 }
 
 /// Cargo with the environment of the user's shell. Build scripts watch variables of the package being built, such as
@@ -94,6 +106,16 @@ pub(crate) fn exit_code(status: std::process::ExitStatus) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn builds_are_where_cargo_has_put_this_program() {
+        for target in ["/checkout/target", "/elsewhere", "/elsewhere/x86_64-unknown-linux-gnu"] {
+            for profile in ["debug", "release"] {
+                let program = Path::new(target).join(profile).join("xtask");
+                assert_eq!(target_of(&program), Some(Path::new(target)));
+            }
+        }
+    }
 
     #[test]
     fn cargo_does_not_inherit_variables_of_xtask() {

@@ -13,8 +13,8 @@ The tasks around dc0 that cargo alone cannot do.
                               put libtorch 2.11.0 into .libtorch, DuckDB's library into .duckdb and ONNX Runtime's into
                               .onnxruntime, if they are missing
       --cuda                  with the libraries for NVIDIA GPUs (larger by several GB)
-      --verify                read every installed file again and compare its digest
-      --wheels DIR            use the wheels in DIR and download nothing
+      --verify                read libtorch's files again and compare their digests
+      --wheels DIR            use libtorch's wheels in DIR and download nothing, neither DuckDB nor ONNX Runtime
   cargo xtask run SCRIPT [ARGS]
                               set up, build dc0-run in release mode, run the script with it
   cargo xtask tablebases      put the Syzygy tablebases with three and four pieces into .syzygy (6 MB to download)

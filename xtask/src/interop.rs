@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, target_dir};
 use crate::report::print;
 use crate::setup::digest;
 
@@ -18,7 +18,7 @@ pub(crate) fn python(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     let requirements = checkout.path(REQUIREMENTS);
     let wanted =
         digest::of_bytes(&fs::read(&requirements).with_context(|| format!("cannot read {REQUIREMENTS}"))?);
-    let venv = checkout.target_dir().join("interop-venv");
+    let venv = target_dir()?.join("interop-venv");
     let python = venv.join("bin/python");
     let stamp = venv.join("dc0-stamp");
     if python.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {

@@ -40,16 +40,19 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
         Command::Help => print(command::HELP),
         Command::Setup(options) => {
             let ready = setup::ensure(&checkout, &options)?;
-            offer_onnxruntime(&checkout);
-            duckdb::ensure(&checkout)?;
             print(&format!("{ready}"));
+            if options.wheels.is_some() {
+                print(
+                    "with --wheels nothing is downloaded, so ONNX Runtime and DuckDB's library are left out",
+                );
+            } else {
+                offer_onnxruntime(&checkout);
+                offer_duckdb(&checkout);
+            }
         }
         Command::Run(args) => {
             setup::ensure(&checkout, &setup::Options::default())?;
-            // A script that asks for no SQL and no report runs without the library.
-            if let Err(error) = duckdb::ensure(&checkout) {
-                print(&format!("warn: SQL and reports will not work: {error:#}"));
-            }
+            offer_duckdb(&checkout);
             offer_onnxruntime(&checkout);
             return checkout.run_program(&args);
         }
@@ -71,5 +74,12 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
 fn offer_onnxruntime(checkout: &Checkout) {
     if let Err(error) = onnxruntime::ensure(checkout) {
         print(&format!("warn: nets will run on libtorch only, which is slower for small batches: {error:#}"));
+    }
+}
+
+/// Fetches DuckDB's library, without which everything but SQL and reports works.
+fn offer_duckdb(checkout: &Checkout) {
+    if let Err(error) = duckdb::ensure(checkout) {
+        print(&format!("warn: SQL and reports will not work: {error:#}"));
     }
 }

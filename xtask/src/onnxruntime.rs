@@ -27,21 +27,21 @@ const VARIABLE: &str = "DC0_ONNXRUNTIME";
 pub(crate) fn ensure(checkout: &Checkout) -> anyhow::Result<()> {
     let (folder, work) = (checkout.path(FOLDER), checkout.path(&format!("{FOLDER}.tmp")));
     let is_named = env::var_os(VARIABLE).is_some_and(|path| !path.is_empty());
-    let is_there = || fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == VERSION);
-    if is_named || is_there() {
+    if is_named || is_installed(&folder) {
         return Ok(());
     }
     let _lock = setup::lock(checkout)?;
-    if is_there() {
+    if is_installed(&folder) {
         return Ok(());
     }
     print(&format!("fetching ONNX Runtime {VERSION} into {}", folder.display()));
     remove(&work)?;
     let tree = work.join("tree");
     fs::create_dir_all(&tree).with_context(|| format!("cannot create {}", tree.display()))?;
-    setup::unpack_wheel(&format!("onnxruntime=={VERSION}"), &work, &tree, |entry| {
+    let instead = format!("set {VARIABLE} to a library of ONNX Runtime that you have");
+    setup::unpack_wheel(&format!("onnxruntime=={VERSION}"), (&work, &tree), &instead, |entry| {
         let name = entry.strip_prefix("onnxruntime/capi/")?;
-        name.starts_with("libonnxruntime.").then(|| name.to_owned())
+        is_library(name).then(|| name.to_owned())
     })?;
     // Written before the folder gets its name: a set-up that is killed leaves none of that name.
     fs::write(tree.join(STAMP), VERSION).with_context(|| format!("cannot write to {}", tree.display()))?;
@@ -50,9 +50,38 @@ pub(crate) fn ensure(checkout: &Checkout) -> anyhow::Result<()> {
     remove(&work)
 }
 
+fn is_library(name: &str) -> bool {
+    name.starts_with("libonnxruntime.")
+}
+
+/// Whether a folder holds the library in the right version.
+fn is_installed(folder: &Path) -> bool {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == VERSION)
+        && entries.any(|entry| is_library(&entry.file_name().to_string_lossy()))
+}
+
 fn remove(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_without_the_library_is_no_installation() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        assert!(!is_installed(&folder.path().join("absent")));
+        fs::write(folder.path().join(STAMP), VERSION)?;
+        assert!(!is_installed(folder.path()));
+        fs::write(folder.path().join("libonnxruntime.so.1"), "")?;
+        assert!(is_installed(folder.path()));
+        fs::write(folder.path().join(STAMP), "1.0.0")?;
+        assert!(!is_installed(folder.path()));
+        Ok(())
+    }
 }

@@ -39,7 +39,7 @@ const FOLDER: &str = ".libtorch";
 pub(crate) struct Options {
     /// Also install the libraries for NVIDIA GPUs.
     pub(crate) cuda: bool,
-    /// Read every installed file again and compare its digest, not only its size.
+    /// Read every installed file of libtorch again and compare its digest, not only its size.
     pub(crate) verify: bool,
     /// Take the wheels from this folder and download nothing.
     pub(crate) wheels: Option<PathBuf>,
@@ -61,7 +61,7 @@ impl fmt::Display for Ready {
 pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<Ready> {
     let folder = checkout.path(FOLDER);
     if let Some(own) = custom::folder(env::var_os("LIBTORCH"), &folder) {
-        let description = custom::check(&own, options.cuda)?;
+        let description = custom::check(&own, options)?;
         return Ok(Ready { description, folder: own });
     }
     let platform = Platform::of_this_machine()?;
@@ -98,15 +98,15 @@ pub(crate) fn lock(checkout: &Checkout) -> anyhow::Result<File> {
 }
 
 /// Has pip download one wheel into `work`, and unpacks the entries for which `target` gives a path into `tree`. Every file is compared
-/// with the wheel's digest.
+/// with the wheel's digest. `instead` is what to do where pip cannot.
 pub(crate) fn unpack_wheel(
     requirement: &str,
-    work: &Path,
-    tree: &Path,
+    (work, tree): (&Path, &Path),
+    instead: &str,
     target: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
-    pip::check()?;
-    pip::download_one(requirement, work)?;
+    pip::check(instead)?;
+    pip::download_one(requirement, work, instead)?;
     let wheels = install::wheels_in(work, "")?;
     let path = wheels.first().with_context(|| format!("pip brought no wheel of {requirement}"))?;
     let mut wheel = Wheel::open(path)?;

@@ -22,7 +22,7 @@ pub(crate) fn tables(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     let requirement = requirement(checkout)?;
     let wanted = digest::of_bytes(requirement.as_bytes());
     let folder = checkout.path(".syzygy");
-    if fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == wanted) {
+    if is_installed(&folder, &wanted) {
         return Ok(folder);
     }
     print(&format!("fetching tablebases into {}", folder.display()));
@@ -31,6 +31,12 @@ pub(crate) fn tables(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     // Leftovers are harmless: git ignores them, and the next fetch has another name.
     let _ = fs::remove_dir_all(&work);
     made.map(|()| folder)
+}
+
+/// Whether a folder holds all tablebases, with this stamp.
+fn is_installed(folder: &Path, stamp: &str) -> bool {
+    fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == stamp)
+        && count_tables(folder).is_ok_and(|found| found == TABLE_FILES)
 }
 
 /// The line of `requirements.txt` that pins python-chess.
@@ -87,4 +93,21 @@ fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove the old {}", folder.display()))?;
     }
     fs::rename(tables, folder).with_context(|| format!("cannot move the tablebases to {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_without_all_tables_is_no_installation() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("dc0-stamp"), "stamp")?;
+        for number in 0..TABLE_FILES {
+            assert!(!is_installed(folder.path(), "stamp"), "{number} tables");
+            fs::write(folder.path().join(format!("{number}.rtbw")), "")?;
+        }
+        assert!(is_installed(folder.path(), "stamp") && !is_installed(folder.path(), "other"));
+        Ok(())
+    }
 }

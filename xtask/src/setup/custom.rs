@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
-use super::VERSION;
+use super::{Options, VERSION};
 
 /// The user's folder, if LIBTORCH names one. Cargo's configuration sets the variable to the checkout's own folder when
 /// the user did not, so that value means "none".
@@ -16,9 +16,13 @@ pub(super) fn folder(variable: Option<OsString>, checkout_folder: &Path) -> Opti
     (!is_default).then_some(own)
 }
 
-/// Checks that a build can use the folder, and returns a description of its version.
-pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
+/// Checks that a build can use the folder, and returns a description of its version. Only `cuda` of the options has a meaning for it.
+pub(super) fn check(own: &Path, options: &Options) -> anyhow::Result<String> {
     let shown = own.display();
+    ensure!(
+        !options.verify && options.wheels.is_none(),
+        "LIBTORCH is {shown}, and --verify and --wheels are for a libtorch that set-up installs; leave them out, or unset LIBTORCH"
+    );
     ensure!(own.is_absolute(), "LIBTORCH is `{shown}`; it must be an absolute path, or not be set");
     for (what, path) in [("headers", "include/torch/csrc/api/include/torch/torch.h"), ("libraries", "lib")] {
         ensure!(
@@ -28,7 +32,7 @@ pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
         );
     }
     ensure!(
-        !cuda || own.join("lib/libtorch_cuda.so").exists(),
+        !options.cuda || own.join("lib/libtorch_cuda.so").exists(),
         "LIBTORCH is {shown}, which has no lib/libtorch_cuda.so; unset LIBTORCH to let --cuda fetch one"
     );
     match version(own) {
@@ -76,20 +80,35 @@ mod tests {
     #[test]
     fn only_the_right_version_is_accepted() -> std::io::Result<()> {
         let good = folder_with("version.py", "debug = False\n__version__ = '2.11.0+cu130'\n")?;
-        assert_eq!(check(good.path(), false).ok().as_deref(), Some("2.11.0+cu130 (yours)"));
+        assert_eq!(check(good.path(), &Options::default()).ok().as_deref(), Some("2.11.0+cu130 (yours)"));
         let old = folder_with("build-version", "2.10.0\n")?;
-        let message = check(old.path(), false).expect_err("too old").to_string();
+        let message = check(old.path(), &Options::default()).expect_err("too old").to_string();
         assert!(message.contains("version 2.10.0; dc0 needs 2.11.0"), "{message}");
+        Ok(())
+    }
+
+    #[test]
+    fn options_for_an_installation_of_set_up_are_refused() -> std::io::Result<()> {
+        let own = folder_with("build-version", "2.11.0")?;
+        let wheels = Some(PathBuf::from("wheels"));
+        for options in
+            [Options { verify: true, ..Options::default() }, Options { wheels, ..Options::default() }]
+        {
+            let message = check(own.path(), &options).expect_err("without effect").to_string();
+            assert!(message.contains("unset LIBTORCH"), "{message}");
+        }
         Ok(())
     }
 
     #[test]
     fn names_what_is_missing() -> std::io::Result<()> {
         let empty = tempfile::tempdir()?;
-        let message = check(empty.path(), false).expect_err("nothing there").to_string();
+        let message = check(empty.path(), &Options::default()).expect_err("nothing there").to_string();
         assert!(message.contains("no libtorch headers"), "{message}");
         let cpu = folder_with("build-version", "2.11.0")?;
-        let message = check(cpu.path(), true).expect_err("no CUDA there").to_string();
+        let message = check(cpu.path(), &Options { cuda: true, ..Options::default() })
+            .expect_err("no CUDA there")
+            .to_string();
         assert!(message.contains("libtorch_cuda.so"), "{message}");
         Ok(())
     }

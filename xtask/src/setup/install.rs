@@ -20,6 +20,10 @@ use crate::checkout::Checkout;
 /// The prefix of temporary folders.
 const UNFINISHED: &str = ".libtorch.tmp-";
 
+/// What to do where pip cannot download.
+const INSTEAD: &str = "set LIBTORCH to a libtorch 2.11.0 that you have, or download the wheels elsewhere and run `cargo xtask setup \
+    --wheels DIR` (docs/guides/setup.md says which)";
+
 /// Installs libtorch in `folder`, replacing what is there. The caller holds the lock.
 pub(super) fn into_checkout(
     checkout: &Checkout,
@@ -50,12 +54,12 @@ struct Wheels {
 
 impl Wheels {
     fn download(folder: &Path, platform: Platform, flavour: Flavour) -> anyhow::Result<Self> {
-        pip::check()?;
-        pip::download_one(&format!("torch=={VERSION}"), folder)?;
+        pip::check(INSTEAD)?;
+        pip::download_one(&format!("torch=={VERSION}"), folder, INSTEAD)?;
         let mut torch = Wheel::open(&torch_wheel(folder)?)?;
         let libraries = requirements::libraries(&torch.metadata()?, platform, flavour);
         if !libraries.is_empty() {
-            pip::download_all(&libraries, folder)?;
+            pip::download_all(&libraries, folder, INSTEAD)?;
         }
         Self::in_folder(folder, platform, flavour)
     }
