@@ -3,10 +3,11 @@
 //! `cargo run --release -p dc0-benches -- evaluate --lanes 2`
 //! `cargo run --release -p dc0-benches -- evaluate --backend torch,onnx --onnxruntime PATH --precision f32`
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
@@ -15,7 +16,7 @@ use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::rng::{Purpose, Seed};
 
-use crate::timing::now;
+use crate::timing::{now, positive_seconds};
 
 /// Measures nets with random weights; each lane is a thread with its own copy of the net.
 #[derive(Args)]
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = EncodingName::Dc0.name(), value_parser = encoding)]
     encoding: EncodingName,
     /// Batch sizes.
-    #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256])]
+    #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256], value_parser = value_parser!(u64).range(1..))]
     batch: Vec<u64>,
     /// The libraries that evaluate the nets.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["torch"])]
@@ -36,11 +37,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     onnxruntime: Option<PathBuf>,
     /// The library's threads per lane.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
     threads: u32,
     /// Evaluators in parallel.
-    #[arg(long, default_value_t = 1)]
-    lanes: usize,
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    lanes: u32,
     /// f32, bf16, or auto.
     #[arg(long, default_value = "auto", value_parser = precision)]
     precision: Precision,
@@ -48,7 +49,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "cpu")]
     device: String,
     /// Seconds per cell of the table.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = positive_seconds)]
     seconds: f64,
 }
 
@@ -100,6 +101,10 @@ enum Backend {
 }
 
 impl Backend {
+    fn is_onnx(self) -> bool {
+        matches!(self, Self::Onnx | Self::OnnxPacked)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Torch => "torch",
@@ -120,12 +125,21 @@ struct Bench<'a> {
 type Evaluate = Box<dyn FnMut(&Batch)>;
 
 impl<'a> Bench<'a> {
-    fn new(options: &'a Options) -> Self {
-        let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
+    fn new(options: &'a Options) -> Result<Self, Box<dyn Error>> {
+        if let Some(backend) = options.backend.iter().find(|backend| backend.is_onnx())
+            && options.onnxruntime.is_none()
+        {
+            return Err(format!(
+                "--backend {} needs ONNX Runtime's library; give it with --onnxruntime PATH",
+                backend.name()
+            )
+            .into());
+        }
+        let device = runtime::parse_device(&options.device)?;
         let (precision, threads) = (options.precision, options.threads);
         let torch = TorchOptions { device, precision, threads, ..TorchOptions::default() };
-        let load = |path: &PathBuf| OnnxLibrary::load(path).unwrap_or_else(|error| panic!("{error}"));
-        Self { torch, library: options.onnxruntime.as_ref().map(load), options }
+        let library = options.onnxruntime.as_ref().map(|path| OnnxLibrary::load(path)).transpose()?;
+        Ok(Self { options, torch, library })
     }
 
     /// A lane's evaluator of a net with random weights.
@@ -143,7 +157,7 @@ impl<'a> Bench<'a> {
             Backend::Onnx | Backend::OnnxPacked => {
                 let form = if backend == Backend::Onnx { InputForm::Planes } else { InputForm::Packed };
                 let model = OnnxModel::export(spec, &weights, None, form).expect("the net fits");
-                let library = self.library.as_ref().expect("--onnxruntime PATH is needed");
+                let library = self.library.as_ref().expect("checked before");
                 let options = OnnxOptions { threads: self.options.threads };
                 let mut net = OnnxEvaluator::new(library, &model, options).expect("the net fits");
                 Box::new(move |batch| net.evaluate(batch, &mut out).expect("evaluates"))
@@ -186,10 +200,10 @@ impl<'a> Bench<'a> {
     }
 }
 
-pub(crate) fn run(options: &Options) {
-    let versions = runtime::versions().unwrap_or_else(|error| panic!("{error}"));
+pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let versions = runtime::versions()?;
+    let bench = Bench::new(options)?;
     println!("{versions}");
-    let bench = Bench::new(options);
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());
     }
@@ -203,6 +217,35 @@ pub(crate) fn run(options: &Options) {
     for net in &options.nets {
         for backend in &options.backend {
             bench.row(*backend, *net);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Bench, Options};
+
+    /// The options as a command of their own.
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_an_error_before_any_measurement() {
+        for (given, expected) in
+            [("--backend onnx", "--onnxruntime PATH"), ("--backend torch,onnx-packed", "--onnxruntime PATH")]
+        {
+            let options = Alone::parse_from(std::iter::once("evaluate").chain(given.split(' '))).options;
+            let error = Bench::new(&options).err().expect("it lacks the library").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        for given in ["--seconds=-1", "--seconds=nan", "--lanes=0", "--batch=0", "--threads=0"] {
+            assert!(Alone::try_parse_from(["evaluate", given]).is_err(), "{given}");
         }
     }
 }

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match Bench::parse() {
         Bench::Count(options) => count::run(&options),
         Bench::Encode(options) => encode::run(&options),
-        Bench::Evaluate(options) => evaluate::run(&options),
+        Bench::Evaluate(options) => evaluate::run(&options)?,
         Bench::Learning(options) => learning::run(&options)?,
         Bench::MatchStatistics(options) => match_statistics::run(&options),
         Bench::Nnue(options) => nnue::run(&options),

@@ -8,7 +8,7 @@ mod intervals;
 mod ratings;
 mod sequential;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use games::Synthetic;
 
 /// Synthetic matches. The two games of a pair share an opening that favours one colour, by a different amount in each pair; White has
@@ -16,7 +16,7 @@ use games::Synthetic;
 #[derive(Args)]
 pub(crate) struct Options {
     /// Matches for each line.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, value_parser = value_parser!(u32).range(1..))]
     matches: u32,
     /// White's advantage, in Elo.
     #[arg(long, default_value_t = 35.0)]

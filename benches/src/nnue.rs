@@ -17,7 +17,7 @@ use dc0_core::network::{
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
-use crate::timing::now;
+use crate::timing::{now, positive_seconds};
 
 /// Measures nets with random weights on one thread.
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64)]
     batch: u64,
     /// Seconds per cell of the table.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = positive_seconds)]
     seconds: f64,
 }
 

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use dc0_core::board::{Game, Rules};
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{NetworkSpec, TowerSpec, Weights, initial_weights};
@@ -24,10 +24,10 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64)]
     filters: u32,
     /// Leaves per batch.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u32).range(1..))]
     leaves: u32,
     /// Threads that gather and evaluate.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     threads: u32,
     /// Simulations.
     #[arg(long, default_value_t = 40_000)]

@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use dc0_analysis::report::{Report, ReportRun, report};
 use dc0_analysis::{Database, RunSource, Work};
 use dc0_core::board::{Game, Outcome, Rules, Side};
@@ -48,7 +48,7 @@ struct Size {
     #[arg(long, default_value_t = 5_000_000)]
     positions: usize,
     /// Number of iterations.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = value_parser!(u32).range(1..))]
     iterations: u32,
 }
 

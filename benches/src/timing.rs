@@ -12,6 +12,12 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// Reads seconds of a measurement.
+pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86400.0);
+    seconds.ok_or_else(|| "expected seconds above 0 and up to a day, such as 1.5".to_owned())
+}
+
 /// An evaluator that sums up its time, rows and batches.
 pub(crate) struct Timed<'a, E> {
     /// The evaluator.
@@ -78,4 +84,17 @@ impl std::fmt::Display for Rates {
 /// A time in seconds with three decimals.
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.3} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::positive_seconds;
+
+    #[test]
+    fn a_measurement_takes_some_seconds() {
+        assert_eq!(["0.1", "86400"].map(positive_seconds), [Ok(0.1), Ok(86400.0)]);
+        for text in ["-1", "0", "nan", "inf", "1e300", "a"] {
+            assert!(positive_seconds(text).is_err(), "{text}");
+        }
+    }
 }

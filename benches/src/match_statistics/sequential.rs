@@ -11,7 +11,7 @@ const MOST_PAIRS: u32 = 100_000;
 
 pub(super) fn run(games: &Synthetic, matches: u32) {
     println!(
-        "tests with alpha = beta = 0.05: passed, failed, mean and most games; Wald's prediction of passed and mean"
+        "tests with alpha = beta = 0.05: passed, failed, mean and most games of those decided; Wald's prediction of passed and mean"
     );
     // A player that is stronger by 30 differs by less in the mean over openings.
     let (score, normalized) = intervals::truth(games, 30.0);
@@ -26,27 +26,45 @@ pub(super) fn run(games: &Synthetic, matches: u32) {
     }
 }
 
-/// What tests decide, and when.
+/// What tests have decided, and after how many games.
+#[derive(Default)]
+struct Decided {
+    passed: u32,
+    failed: u32,
+    /// Games of them all.
+    played: u64,
+    /// Games of the longest.
+    most: u32,
+}
+
+impl Decided {
+    /// The mean games of a test that was decided; NaN if none was.
+    fn mean(&self) -> f64 {
+        self.played as f64 / f64::from(self.passed + self.failed)
+    }
+}
+
+/// Shows what tests decide, and when.
 fn tests(games: &Synthetic, params: &SprtParams, elo: f64, matches: u32, stream: &mut Stream) {
-    let (mut passed, mut failed, mut played, mut most) = (0, 0, 0, 0);
+    let mut all = Decided::default();
     for _ in 0..matches {
         let mut so_far = SprtPairs::default();
         let decided = (0..MOST_PAIRS).find_map(|_| params.add(&mut so_far, games.pair(elo, stream)));
         let Some(test) = decided else { continue };
         let pairs = so_far.number();
-        passed += u32::from(test.verdict() == Verdict::Passed);
-        failed += u32::from(test.verdict() == Verdict::Failed);
-        played += 2 * u64::from(pairs);
-        most = most.max(2 * pairs);
+        all.passed += u32::from(test.verdict() == Verdict::Passed);
+        all.failed += u32::from(test.verdict() == Verdict::Failed);
+        all.played += 2 * u64::from(pairs);
+        all.most = all.most.max(2 * pairs);
     }
-    let mean = played as f64 / f64::from(matches);
+    let (mean, most) = (all.mean(), all.most);
     let (predicted, length) = wald(games, params, elo);
     println!(
         "{:10} [0, {:.1}] at {elo:4} Elo   {:5.1} %   {:5.1} %   {mean:6.0}   {most:6}   {predicted:5.1} %   {length:6.0}",
         params.model.name(),
         params.elo1,
-        percent(passed, matches),
-        percent(failed, matches)
+        percent(all.passed, matches),
+        percent(all.failed, matches)
     );
 }
 
@@ -81,4 +99,16 @@ fn wald(games: &Synthetic, params: &SprtParams, elo: f64) -> (f64, f64) {
 fn deviation(games: &Synthetic) -> f64 {
     let (score, normalized) = intervals::truth(games, 20.0);
     (score - 0.5) / (normalized * std::f64::consts::LN_10 / 800.0 * std::f64::consts::SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decided;
+
+    #[test]
+    fn tests_without_a_decision_do_not_shorten_the_mean() {
+        let decided = Decided { passed: 1, failed: 3, played: 800, most: 400 };
+        assert_eq!(decided.mean(), 200.0);
+        assert!(Decided::default().mean().is_nan());
+    }
 }

@@ -620,14 +620,17 @@ impl<'a> Simulation<'a> {
         self.events.add(self.now + repair, Event::Returned(lane.worker));
     }
 
-    /// The broker delivers a task again, unless that was the last time: then the step ends with an error, and the run with it.
-    fn deliver_again(&mut self, issue: Issue) {
+    /// The broker delivers a task again, unless that was the last time: then the step ends with an error, and the run with it, if no other
+    /// copy has counted.
+    pub(super) fn deliver_again(&mut self, issue: Issue) {
         if !self.is_current(issue) {
             return;
         }
         let deliveries = issue.deliveries + 1;
         if deliveries == DELIVERIES {
-            self.ending = Some(Ending::Exhausted);
+            if !self.learners[issue.learner].groups[issue.group].is_counted {
+                self.ending = Some(Ending::Exhausted);
+            }
             return;
         }
         self.ready.push_front(Issue { deliveries, ..issue });

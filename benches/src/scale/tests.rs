@@ -1,7 +1,10 @@
 //! Small cases by arithmetic, what must hold in every simulation, and one table as it is.
 
 use clap::Parser;
+use dc0_fleet::pacing::DELIVERIES;
 
+use super::events::Issue;
+use super::learner::Group;
 use super::options::Options;
 use super::outcome::Outcome;
 use super::server::Server;
@@ -158,6 +161,28 @@ fn a_run_whose_tasks_are_lost_four_times_ends() {
     let outcome = simulate("--shard-secs 3000 --failures 60 --generations 1", 5);
     assert_eq!((outcome.ending, outcome.shards), (Ending::Exhausted, 0));
     assert!(outcome.row()[12].starts_with("the run ends"), "{:?}", outcome.row());
+}
+
+#[test]
+fn a_task_that_is_lost_four_times_ends_no_run_if_another_copy_has_counted() {
+    let options = options("");
+    for (is_counted, ending) in [(false, Some(Ending::Exhausted)), (true, None)] {
+        let mut simulation = Simulation::new(&options, 1);
+        let learner = &mut simulation.learners[0];
+        learner.begin_step(Some(2));
+        let step = learner.step;
+        let copies = 2;
+        learner.groups.push(Group {
+            size: 1,
+            version: 0,
+            begun: None,
+            copies,
+            is_stored: is_counted,
+            is_counted,
+        });
+        simulation.deliver_again(Issue { learner: 0, step, group: 0, deliveries: DELIVERIES - 1 });
+        assert_eq!(simulation.ending, ending);
+    }
 }
 
 #[test]
