@@ -85,7 +85,8 @@ impl Declaration {
 
     /// The values from the command line as typed; of several for one name, the one that applies.
     pub fn given(&self) -> BTreeMap<String, String> {
-        self.overrides.iter().map(|given| (given.path.clone(), given.text.clone())).collect()
+        let values = self.overrides.iter().filter(|given| given.origin != Origin::EmptyGroup);
+        values.map(|given| (given.path.clone(), given.text.clone())).collect()
     }
 
     /// Which options give values while the script declares no parameters, and which values: `--set gives games`.

@@ -15,6 +15,8 @@ pub enum Origin {
     Script,
     /// A file given with `--params`.
     File,
+    /// A group without members in such a file: it has no value, but must be a group of the script, too.
+    EmptyGroup,
     /// `--set`.
     Set,
 }
@@ -24,7 +26,7 @@ impl Origin {
     pub fn name(self) -> &'static str {
         match self {
             Self::Script => "script",
-            Self::File => "--params",
+            Self::File | Self::EmptyGroup => "--params",
             Self::Set => "--set",
         }
     }
@@ -39,7 +41,7 @@ pub struct Override {
     pub path: String,
     /// The value as typed.
     pub text: String,
-    /// The file that contains it, for [`Origin::File`].
+    /// The file that contains it, unless it was typed.
     pub file: Option<PathBuf>,
 }
 
@@ -131,17 +133,16 @@ fn flatten(
 ) {
     for (name, value) in members {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let text = match value {
-            // An empty group has no values, but its name may be misspelt.
-            Json::Object(members) if members.is_empty() => "{}".to_owned(),
+        let (origin, text) = match value {
+            Json::Object(members) if members.is_empty() => (Origin::EmptyGroup, value.to_string()),
             Json::Object(members) => {
                 flatten(&path, members, file, overrides);
                 continue;
             }
-            Json::String(text) => text.clone(),
-            other => other.to_string(),
+            Json::String(text) => (Origin::File, text.clone()),
+            other => (Origin::File, other.to_string()),
         };
-        overrides.push(Override { origin: Origin::File, path, text, file: Some(file.to_owned()) });
+        overrides.push(Override { origin, path, text, file: Some(file.to_owned()) });
     }
 }
 
@@ -183,6 +184,12 @@ mod tests {
             };
             assert_eq!(read, expected.map(from_file), "{name}");
         }
+        let file = folder.path().join("c.json");
+        fs::write(&file, r#"{ "group": {}, "text": "{}" }"#).expect("writes");
+        let read = read_file(&file).expect("reads");
+        let origins: Vec<(&str, Origin)> =
+            read.iter().map(|given| (given.path.as_str(), given.origin)).collect();
+        assert_eq!(origins, [("group", Origin::EmptyGroup), ("text", Origin::File)]);
         fs::write(folder.path().join("b.json"), "[1]").expect("writes");
         let error = read_file(&folder.path().join("b.json")).expect_err("not a group").to_string();
         assert!(error.ends_with("b.json: expected names with values, got [1]"), "{error}");

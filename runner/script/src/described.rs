@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use rhai::{Engine, Token};
+use rhai::{Engine, Position, Token};
 
 use dc0_core::text_table::{Align, aligned};
 use dc0_runs::declared::Declared;
+
+/// A token of a script, and where it begins.
+type Lexed = (Token, Position);
 
 /// One line for each parameter: its name, value, origin, allowed values, and meaning.
 pub fn described(script: &str, text: &str, declared: &[Declared]) -> String {
@@ -63,23 +66,86 @@ fn cells(row: &Declared, comment: &str) -> [String; 5] {
     [row.path.clone(), row.value.to_string(), row.origin.name().to_owned(), allowed, doc]
 }
 
-/// The lines, from 0, of the parameters in the call of `params`, by their dotted names. A line of several has the first one.
+/// The lines, from 0, of the parameters in the call of `params`, by their dotted names. A call without a map of its own has those of the
+/// variables and functions that it names.
 fn lines_of_parameters(text: &str) -> BTreeMap<String, usize> {
+    let tokens = tokens(text);
+    let is_call = |pair: &[Lexed]| name(&pair[0]) == Some("params") && pair[1].0 == Token::LeftParen;
+    let Some(call) = tokens.windows(2).position(is_call) else { return BTreeMap::new() };
+    let arguments = until(&tokens[call + 1..], &[Token::RightParen]);
+    if arguments.iter().any(|(token, _)| *token == Token::MapStart) {
+        return lines_of_keys(arguments);
+    }
+    let definitions = arguments.iter().filter_map(name).filter_map(|name| definition(&tokens, name));
+    definitions.flat_map(lines_of_keys).collect()
+}
+
+/// The tokens of a script. Behind the `}` of a `${…}`, the lexer has to be set back to the text around it.
+fn tokens(text: &str) -> Vec<Lexed> {
     let engine = Engine::new_raw();
-    let (tokens, _control) = engine.lex([&text]);
-    let mut tokens = tokens.take_while(|(token, _)| *token != Token::EOF).peekable();
-    let (mut lines, mut last_line) = (BTreeMap::new(), None);
-    // Names of the maps that are open; those of the call itself and of functions' bodies have none.
-    let (mut groups, mut key): (Vec<Option<String>>, Option<String>) = <_>::default();
-    let mut is_in_call = false;
-    while let Some((token, position)) = tokens.next() {
-        let next = tokens.peek().map(|(token, _)| token);
+    let (lexer, control) = engine.lex([&text]);
+    let mut tokens: Vec<Lexed> = Vec::new();
+    // Whether each brace that is open is that of a `${…}`.
+    let mut braces = Vec::new();
+    for (token, position) in lexer.take_while(|(token, _)| *token != Token::EOF) {
         match token {
-            Token::Identifier(name) if !is_in_call => {
-                is_in_call = *name == "params" && next == Some(&Token::LeftParen);
+            Token::LeftBrace => {
+                braces.push(matches!(tokens.last(), Some((Token::InterpolatedString(_), _))));
             }
-            _ if !is_in_call => {}
-            Token::Identifier(name) if next == Some(&Token::Colon) => {
+            Token::MapStart => braces.push(false),
+            Token::RightBrace => control.borrow_mut().is_within_text = braces.pop() == Some(true),
+            _ => {}
+        }
+        tokens.push((token, position));
+    }
+    tokens
+}
+
+fn name((token, _): &Lexed) -> Option<&str> {
+    match token {
+        Token::Identifier(name) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
+/// The first definition of a variable or function, from its name on.
+fn definition<'a>(tokens: &'a [Lexed], wanted: &str) -> Option<&'a [Lexed]> {
+    let defines = |pair: &[Lexed]| {
+        matches!(pair[0].0, Token::Let | Token::Const | Token::Fn) && name(&pair[1]) == Some(wanted)
+    };
+    let keyword = tokens.windows(2).position(defines)?;
+    Some(until(&tokens[keyword + 1..], &[Token::SemiColon, Token::RightBrace]))
+}
+
+/// The tokens up to the first of some others behind which no bracket is open.
+fn until<'a>(tokens: &'a [Lexed], ends: &[Token]) -> &'a [Lexed] {
+    let mut depth = 0;
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::LeftParen
+            | Token::LeftBracket
+            | Token::QuestionBracket
+            | Token::LeftBrace
+            | Token::MapStart => depth += 1,
+            Token::RightParen | Token::RightBracket | Token::RightBrace => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && ends.contains(token) {
+            return &tokens[..=index];
+        }
+    }
+    tokens
+}
+
+/// The lines, from 0, of the keys of maps, by their dotted names. A line of several has the first one.
+fn lines_of_keys(tokens: &[Lexed]) -> BTreeMap<String, usize> {
+    let (mut lines, mut last_line) = (BTreeMap::new(), None);
+    // Names of the maps that are open; those of the outermost ones and of functions' bodies have none.
+    let (mut groups, mut key): (Vec<Option<String>>, Option<String>) = <_>::default();
+    for (index, (token, position)) in tokens.iter().enumerate() {
+        let is_key = tokens.get(index + 1).is_some_and(|(next, _)| *next == Token::Colon);
+        match token {
+            Token::Identifier(name) | Token::StringConstant(name) if is_key => {
                 let path: Vec<&str> =
                     groups.iter().flatten().map(String::as_str).chain([name.as_str()]).collect();
                 let line = position.line().map(|line| line - 1);
@@ -92,9 +158,7 @@ fn lines_of_parameters(text: &str) -> BTreeMap<String, usize> {
             Token::LeftBrace => groups.push(None),
             Token::RightBrace => {
                 groups.pop();
-                if groups.is_empty() {
-                    break;
-                }
+                key = None;
             }
             _ => {}
         }
@@ -104,7 +168,9 @@ fn lines_of_parameters(text: &str) -> BTreeMap<String, usize> {
 
 /// The comment after `name: value,` on the same line.
 fn comment_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let rest = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix(':')?;
+    let (line, quoted) = (line.trim_start(), format!("\"{name}\""));
+    let rest = line.strip_prefix(name).or_else(|| line.strip_prefix(&quoted))?;
+    let rest = rest.trim_start().strip_prefix(':')?;
     let mut is_quoted = false;
     for (index, letter) in rest.char_indices() {
         is_quoted ^= letter == '"';
@@ -136,10 +202,42 @@ mod tests {
     }
 
     #[test]
+    fn only_maps_of_the_call_have_parameters() {
+        let lines = |text: &str| {
+            lines_of_parameters(text)
+                .into_iter()
+                .map(|(path, line)| format!("{path}:{line}"))
+                .collect::<Vec<_>>()
+        };
+        let other = "let x = #{\n    games: 4, // of something else\n};\n";
+        assert_eq!(lines(&format!("let p = params(lib::d());\n{other}")), [""; 0]);
+        assert_eq!(lines(&format!("let p = params();\n{other}")), [""; 0]);
+        let named = "fn d(n) {\n    #{\n        games: n,\n    }\n}\n";
+        assert_eq!(lines(&format!("{other}{named}let p = params(d(3));")), ["games:5"]);
+        assert_eq!(lines(&format!("let p = params(d(3));\n{other}{named}")), ["games:6"]);
+        let named = "const D = #{\n    games: 3,\n    arena: #{\n        games: 9,\n    },\n};\n";
+        assert_eq!(
+            lines(&format!("{other}{named}params(D);\n{other}")),
+            ["arena:5", "arena.games:6", "games:4"]
+        );
+        let both = "params(#{\n    games: 3,\n} + #{\n    sizes: [x?[0], (1)],\n    seed: 1,\n});";
+        assert_eq!(lines(&format!("{both}\n{other}")), ["games:1", "seed:4", "sizes:3"]);
+    }
+
+    #[test]
+    fn quoted_names_and_texts_with_values_are_read() {
+        let text = "print(`it's ${#{ games: `${1}` }} // {`);\nparams(#{\n    label: `${1} \"${\"}\"}`,\n    \"games\": 3,\n});";
+        let lines = lines_of_parameters(text);
+        let expected = [("games", 3), ("label", 2)];
+        assert_eq!(lines.iter().map(|(path, line)| (path.as_str(), *line)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn the_comment_after_a_parameter_is_found() {
         assert_eq!(comment_of("    games: 256, // in each iteration", "games"), Some("in each iteration"));
         assert_eq!(comment_of("url: \"a//b\", // where", "url"), Some("where"));
         assert_eq!(comment_of("url: \"a//b\",", "url"), None);
+        assert_eq!(comment_of("\"games\": 3, // in each iteration", "games"), Some("in each iteration"));
         assert_eq!(comment_of("quick_games: 3, // no", "games"), None);
         assert_eq!(comment_of("games(3) // no", "games"), None);
     }

@@ -51,6 +51,7 @@ pub fn engine(folder: &Path, surroundings: EngineHooks) -> Engine {
     // A sleeping script would not react to Ctrl-C, and scripts have no clock. These hide the functions of the packages.
     engine.register_fn("sleep", |_: i64| no_sleep()).register_fn("sleep", |_: f64| no_sleep());
     engine.register_type_with_name::<Failure>("Error");
+    order::refuse::<Failure>(&mut engine, "");
     engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
     engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
     let EngineHooks { print, debug, is_stopped, .. } = surroundings;

@@ -15,7 +15,7 @@ use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Share
 use thiserror::Error;
 
 use super::failure::Failure;
-use super::limits::MAX_SCRIPT_BYTES;
+use super::limits::{MAX_SCRIPT_BYTES, MAX_SCRIPT_LINES};
 use super::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -74,6 +74,14 @@ pub enum LoadError {
         /// Its size.
         bytes: u64,
     },
+    /// The file has too many lines for a script.
+    #[error("{} has {lines} lines; a script has at most {MAX_SCRIPT_LINES}", .path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// Its lines.
+        lines: usize,
+    },
     /// The file cannot be read.
     #[error("cannot read the script {}", .path.display())]
     Unreadable {
@@ -104,6 +112,10 @@ pub fn read_script(path: &Path) -> Result<String, LoadError> {
     let bytes = file.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text).map_err(unreadable)? as u64;
     if bytes > MAX_SCRIPT_BYTES {
         return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
+    }
+    let lines = text.lines().count();
+    if lines > MAX_SCRIPT_LINES {
+        return Err(LoadError::TooLong { path: path.to_owned(), lines });
     }
     Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
 }
@@ -219,8 +231,9 @@ fn missing(path: &str, named: &Path) -> LoadError {
         .filter_map(|file| stem(&file))
         .collect();
     names.sort();
+    let folder = path.strip_suffix(".rhai").unwrap_or(path).strip_suffix(&wanted);
     let near = nearest(&wanted, names.iter().map(String::as_str));
-    let meant = near.map(|near| path.strip_suffix(&wanted).unwrap_or_default().to_owned() + near);
+    let meant = near.and_then(|near| Some(folder?.to_owned() + near));
     let hint = meant.map(|meant| format!("; did you mean \"{meant}\"?")).unwrap_or_default();
     LoadError::Missing { path: path.to_owned(), named: named.display().to_string(), hint }
 }
@@ -248,5 +261,30 @@ impl ModuleResolver for Jail {
             loaded.map_err(|cause| EvalAltResult::ErrorInModule(found.name, cause, position))?.into();
         self.state().modules.insert(found.file, Arc::clone(&module));
         Ok(module)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{LoadError, MAX_SCRIPT_BYTES, MAX_SCRIPT_LINES, read_script};
+
+    #[test]
+    fn scripts_have_limited_bytes_and_lines() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("long.rhai");
+        let read = |text: &str| {
+            fs::write(&path, text).expect("writes");
+            read_script(&path)
+        };
+        let lines = "\n".repeat(MAX_SCRIPT_LINES);
+        assert_eq!(read(&lines).expect("as many as the interpreter counts"), lines);
+        let error = read(&format!("{lines}1")).expect_err("one more");
+        assert!(matches!(error, LoadError::TooLong { lines: 65_536, .. }), "{error}");
+        let bytes = " ".repeat(MAX_SCRIPT_BYTES as usize);
+        assert!(read(&bytes).is_ok());
+        let error = read(&format!("{bytes} ")).expect_err("one more");
+        assert!(matches!(error, LoadError::TooLarge { bytes: 1_048_577, .. }), "{error}");
     }
 }

@@ -23,6 +23,8 @@ pub const MAX_FUNCTIONS: usize = 1_000;
 pub const MAX_MODULES: usize = 100;
 /// Bytes of one script file.
 pub const MAX_SCRIPT_BYTES: u64 = 1 << 20;
+/// Lines of one script file: the interpreter numbers them with 16 bits.
+pub const MAX_SCRIPT_LINES: usize = 65_535;
 /// Stack of the thread that runs scripts: enough for all call and expression levels in an unoptimised build.
 pub const STACK_BYTES: usize = 256 << 20;
 

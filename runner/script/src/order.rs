@@ -12,6 +12,10 @@ use rhai::{
 };
 
 use super::call::{Answer, Call};
+use super::dynamic::scalar;
+
+/// What to do with values that have no order, but fields.
+pub(super) const FIELDS_HINT: &str = "; compare one of its fields, such as `.score` of a match";
 
 /// Makes the comparisons errors. The engine's operators are looked up as functions from now on, instead of being built in.
 pub(super) fn register(engine: &mut Engine) {
@@ -36,7 +40,7 @@ pub(super) fn register(engine: &mut Engine) {
             }
             let function = move |context: Option<NativeCallContext<'_>>, given: &mut [&mut Dynamic]| {
                 let context = context.expect("the function is registered as one that takes the context");
-                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1])))
+                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1], "")))
             };
             FuncRegistration::new(operator).in_global_namespace().set_into_module_raw(
                 &mut functions,
@@ -51,47 +55,51 @@ pub(super) fn register(engine: &mut Engine) {
         }
     }
     engine.register_global_module(Shared::new(functions));
-    refuse::<FnPtr>(engine);
-    refuse::<Blob>(engine);
-    refuse::<Range<i64>>(engine);
-    refuse::<RangeInclusive<i64>>(engine);
+    refuse::<FnPtr>(engine, "");
+    refuse::<Blob>(engine, "");
+    refuse::<Range<i64>>(engine, "");
+    refuse::<RangeInclusive<i64>>(engine, "");
 }
 
-/// Makes comparisons of a type's values with any others errors.
-pub(super) fn refuse<T: Clone + Send + Sync + 'static>(engine: &mut Engine) {
+/// Makes comparisons of a type's values with any others errors, which end with the hint.
+pub(super) fn refuse<T: Clone + Send + Sync + 'static>(engine: &mut Engine, hint: &'static str) {
     let (own, any) = (TypeId::of::<T>(), TypeId::of::<Dynamic>());
     for operator in ["<", "<=", ">", ">="] {
         for types in [[own, any], [any, own]] {
             engine.register_raw_fn(operator, types, move |context, given| -> Answer<bool> {
-                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1])))
+                Err(Call::new(operator, &context).misuse(no_order(&context, given[0], given[1], hint)))
             });
         }
     }
 }
 
-fn no_order(context: &NativeCallContext<'_>, first: &Dynamic, second: &Dynamic) -> String {
-    let is_plain = |value: &Dynamic| {
-        value.is_unit()
-            || value.is_bool()
-            || value.is_char()
-            || value.is_int()
-            || value.is_float()
-            || value.is_string()
-            || value.is_array()
-            || value.is_map()
+fn no_order(context: &NativeCallContext<'_>, first: &Dynamic, second: &Dynamic, hint: &str) -> String {
+    let hint = if first.is_unit() || second.is_unit() {
+        "; () says that there is no value, so ask for `!= ()` first"
+    } else {
+        hint
     };
-    let shown = |value: &Dynamic| match value.read_lock::<ImmutableString>() {
+    format!("{} and {} have no order{hint}", shown(context, first), shown(context, second))
+}
+
+/// A value as the error shows it: in full if it is plain data.
+fn shown(context: &NativeCallContext<'_>, value: &Dynamic) -> String {
+    match value.read_lock::<ImmutableString>() {
         Some(text) => format!("{:?}", text.as_str()),
         None if value.is_unit() => "()".to_owned(),
         None if is_plain(value) => value.to_string(),
+        None if value.is_array() => "a list".to_owned(),
+        None if value.is_map() => "a map".to_owned(),
         None => format!("a value of the type {}", context.engine().map_type_name(value.type_name())),
-    };
-    let hint = if first.is_unit() || second.is_unit() {
-        "; () says that there is no value, so ask for `!= ()` first"
-    } else if is_plain(first) && is_plain(second) {
-        ""
-    } else {
-        "; compare one of its fields, such as `.score` of a match"
-    };
-    format!("{} and {} have no order{hint}", shown(first), shown(second))
+    }
+}
+
+fn is_plain(value: &Dynamic) -> bool {
+    if let Some(items) = value.read_lock::<Array>() {
+        return items.iter().all(is_plain);
+    }
+    if let Some(map) = value.read_lock::<Map>() {
+        return map.values().all(is_plain);
+    }
+    value.is_char() || scalar(value).is_some()
 }

@@ -239,3 +239,34 @@ fn no_end(mut attempts: Vec<Attempt>) -> Planned {
         Err(failure)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, Assumption, RunOptions, ScriptToPlan, Sources};
+
+    #[test]
+    fn too_many_steps_end_the_plan_whichever_trial_they_are_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text =
+            "sweep(#{ name: \"s\", space: #{ x: choice([1, 2, 3]) }, sampler: #{ kind: \"grid\" } }, |trial| {
+            for step in 0..2 * trial.number + 1 { trial.run.network(#{}); }
+            0.5
+        });";
+        let script = ScriptToPlan {
+            path: &folder.path().join("x.rhai"),
+            folder: None,
+            text,
+            overrides: Vec::new(),
+            options: RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below(folder.path()) },
+            sources: Arc::new(Sources::default()),
+            operations: 1_000_000,
+            is_stopped: Arc::new(|| false),
+        };
+        let attempt = script.attempt(Assumption::Even, 2);
+        let message = attempt.ended.as_ref().expect_err("the second trial has three steps").message.clone();
+        assert!(message.starts_with("the plan has 3 steps and no end"), "{message}");
+        assert!(attempt.is_endless() && !attempt.ends_all());
+        let attempt = script.attempt(Assumption::Even, 20);
+        assert!(attempt.ended.is_ok() && !attempt.is_endless(), "{:?}", attempt.ended);
+    }
+}

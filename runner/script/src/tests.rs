@@ -244,6 +244,65 @@ fn lists_are_sorted_by_any_number() {
             "[[1, 1], [3, 2], [3], [2]]",
         ],
     );
+    check(
+        "let floats = [0.5, 0.75, 0.25]; print([floats.order(|x, y| y - x), floats.order_by(|x, y| x < y), floats]);
+        print([floats.index_of(|x| x < 0.7), floats.index_of(|x| x < 0.7, 1), floats.index_of(|x, i| i < 2, -2), floats.index_of(|x| true, 3)]);
+        print([floats.find(|x| x < 0.7, 1), floats.find(|x| x < 0.7, -9), floats.find(|x| x > 0.7, -1)]);
+        let list = [1, 2, 4, 3, 9, 1]; list.dedup(|x, y| y - x < 2); print(list);",
+        &[
+            "[[0.75, 0.5, 0.25], [0.25, 0.5, 0.75], [0.5, 0.75, 0.25]]",
+            "[0, 2, 1, -1]",
+            "[0.25, 0.5, ()]",
+            "[1, 4, 9]",
+        ],
+    );
+}
+
+#[test]
+fn members_of_a_map_are_chosen_by_name_and_value() {
+    check(
+        "let map = #{ a: 1, b: 2, c: 3 };
+        print([map.filter(|name, value| value > 1), map.filter(|name| name == \"a\"), map.filter(|name| this == 3)]);
+        print([map.retain(|name, value| value > 1), map]); print([map.drain(|name, value| name == \"b\"), map]);",
+        &[
+            "[#{\"b\": 2, \"c\": 3}, #{\"a\": 1}, #{\"c\": 3}]",
+            "[#{\"a\": 1}, #{\"b\": 2, \"c\": 3}]",
+            "[#{\"b\": 2}, #{\"c\": 3}]",
+        ],
+    );
+}
+
+#[test]
+fn equal_items_keep_their_order() {
+    for function in ["|x, y| x.e < y.e", "|x, y| x.e <= y.e", "|x, y| x.e - y.e"] {
+        let text = format!(
+            "let list = [#{{ n: \"a\", e: 1 }}, #{{ n: \"b\", e: 1 }}, #{{ n: \"c\", e: 0 }}, #{{ n: \"d\", e: 1 }}];
+            print(list.order({function}).map(|item| item.n));"
+        );
+        check(&text, &["[\"c\", \"a\", \"b\", \"d\"]"]);
+    }
+}
+
+#[test]
+fn constant_lists_and_maps_are_not_changed() {
+    for call in [
+        "sort(|x, y| x - y)",
+        "sort_by(|x, y| x < y)",
+        "retain(|x| true)",
+        "drain(|x| true)",
+        "dedup(|x, y| true)",
+    ] {
+        let (message, _) = run_with(&[], &format!("const C = [3, 1, 2]; C.{call};")).expect_err(call);
+        assert!(message.contains("cannot be called on constant"), "{call}: {message}");
+    }
+    for call in ["retain(|name| true)", "drain(|name| true)"] {
+        let (message, _) = run_with(&[], &format!("const C = #{{ a: 1 }}; C.{call};")).expect_err(call);
+        assert!(message.contains("cannot be called on constant"), "{call}: {message}");
+    }
+    check(
+        "const C = [3, 1, 2]; print([C.order(|x, y| x - y), C.filter(|x| x > 1), C]);",
+        &["[[1, 2, 3], [3, 2], [3, 1, 2]]"],
+    );
 }
 
 #[test]
@@ -258,9 +317,21 @@ fn what_a_lists_function_cannot_answer_is_an_error() {
         ("list.some(|x| 1)", "some: the function"),
         ("list.retain(|x| 1)", "retain: the function"),
         ("list.drain(|x| 1)", "drain: the function"),
+        ("list.sort(|x, y| if x < y { false } else { 0 })", "sort: the function should return true or false"),
+        ("list.order(|x, y| throw \"no\")", "no"),
+        ("list.order_by(|x, y| \"a\")", "order_by: the function should return a number"),
+        ("list.index_of(|x| 1)", "index_of: the function"),
+        ("list.index_of(|x| 1, 1)", "index_of: the function"),
+        ("list.find(|x| 1, 1)", "find: the function"),
+        ("list.dedup(|x, y| throw \"no\")", "no"),
+        ("list.dedup(|x, y| 1)", "dedup: the function"),
+        ("map.filter(|name, value| 1)", "filter: the function"),
+        ("map.retain(|name, value| 7)", "retain: the function"),
+        ("map.drain(|name| ())", "drain: the function"),
     ] {
-        let script =
-            format!("let list = [3, 1, 2];\ntry {{ {call}; }} catch (e) {{ print(list); throw e; }}");
+        let script = format!(
+            "let list = [3, 1, 2]; let map = #{{ a: 1 }};\ntry {{ {call}; }} catch (e) {{ print(list); throw e; }}"
+        );
         let (shown, _) = run_with(&[], &script).expect_err(call);
         assert!(shown.starts_with("error: x.rhai:2:") && shown.contains(message), "{call}: {shown}");
     }
@@ -384,6 +455,10 @@ fn a_broken_module_is_shown_in_its_own_file() {
 fn missing_and_circular_imports_are_errors() {
     let message = run_import("lib/three").expect_err("is missing");
     assert!(message.contains("there is no FOLDER/scripts/lib/three.rhai"), "{message}");
+    for path in ["lib/brokn", "lib/brokn.rhai"] {
+        let message = run_import(path).expect_err("is misspelt");
+        assert!(message.contains("did you mean \"lib/broken\"?"), "{message}");
+    }
     let message = run_import("lib/circle").expect_err("is a circle");
     assert!(message.contains("this file is being imported already"), "{message}");
 }
@@ -398,12 +473,20 @@ fn values_without_an_order_are_not_compared() {
         ),
         ("\"3\" >= 2", ">=: \"3\" and 2 have no order"),
         ("[1] < 2", "<: [1] and 2 have no order"),
-        ("(0..3) > 2", ">: a value of the type range and 2 have no order"),
+        ("(0..3) > 2", ">: a value of the type range and 2 have no order\n"),
+        ("[0..3] < 3", "<: a list and 3 have no order\n"),
+        ("#{ a: [1.5] } < 3", "<: #{\"a\": [1.5]} and 3 have no order\n"),
     ] {
         let (shown, _) =
             run_with(&[], &format!("let x = 1;\nif {compared} {{ x = 2; }}")).expect_err("is an error");
         assert!(shown.starts_with("error: x.rhai:2:") && shown.contains(message), "{shown}");
     }
+    let (shown, _) = run_with(&[], "try { play(#{ c_puc: 1 }) } catch (e) {\nif e > 1 { print(e) } }")
+        .expect_err("an error has no order");
+    assert!(
+        shown.starts_with("error: x.rhai:2:6: >: a value of the type Error and 1 have no order\n"),
+        "{shown}"
+    );
     check(
         "print([1 < 2.5, 2 >= 2, 1.5 > 1, \"a\" < \"b\", () == (), () != 3, \"3\" == 3, 1 == 1.0, true || false])",
         &["[true, true, true, true, true, true, false, true, true]"],

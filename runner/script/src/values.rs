@@ -8,7 +8,7 @@ use rhai::{Dynamic, FnPtr, Map};
 use super::dynamic::{scalar, to_dynamic};
 use super::location::ScriptLocation;
 use super::parameter::{CheckedParameter, Parameter};
-use dc0_runs::overrides::{Override, joined};
+use dc0_runs::overrides::{Origin, Override, joined};
 
 /// The source of a value where a problem is in the script's own declaration.
 const SCRIPT: &str = "params";
@@ -103,6 +103,10 @@ fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result
     let known: Vec<&str> = map.keys().map(rhai::Identifier::as_str).collect();
     let member = map.get(*name).ok_or_else(|| unknown(name, &known))?;
     if rest.is_empty() {
+        if given.origin == Origin::EmptyGroup {
+            let wrong = || "expected a value, got a group without members".to_owned();
+            return member.is_map().then_some(()).ok_or_else(wrong);
+        }
         let value = match typed.get(&given.path) {
             Some((checked, _)) => to_dynamic(&checked.allowed.read(&given.text)?),
             None => read_like(member, &given.text)?,
@@ -129,9 +133,6 @@ fn unknown(name: &str, known: &[&str]) -> String {
 fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
     let wrong = |expected: &str| format!("expected {expected}, got \"{text}\"");
     let json = || serde_json::from_str::<Value>(text).ok();
-    if default.is_map() && text == "{}" {
-        return Ok(default.clone());
-    }
     if default.is_map() {
         return Err("is a group; set its members, such as --set group.name=1".to_owned());
     }
@@ -155,5 +156,40 @@ fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
         }
         Some(Value::None) => Ok(json().as_ref().map_or_else(|| text.to_owned().into(), to_dynamic)),
         _ => Ok(text.to_owned().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhai::{Dynamic, Map};
+
+    use super::{ParamProblems, Typed, apply};
+    use dc0_runs::overrides::{Origin, Override};
+
+    #[test]
+    fn a_group_without_members_stands_for_groups_only() {
+        let group = Map::from([("c_puct".into(), Dynamic::from_float(1.5))]);
+        let declared = Map::from([
+            ("search".into(), group.into()),
+            ("label".into(), "x".into()),
+            ("games".into(), 4_i64.into()),
+            ("book".into(), Dynamic::UNIT),
+        ]);
+        let problem = |origin, path: &str| {
+            let given = Override { origin, path: path.to_owned(), text: "{}".to_owned(), file: None };
+            let (mut map, mut problems) = (declared.clone(), ParamProblems::default());
+            apply(&mut map, &Typed::new(), &[given], &mut problems);
+            problems.0.into_iter().next().map(|problem| problem.message)
+        };
+        assert_eq!(problem(Origin::EmptyGroup, "search"), None);
+        for path in ["label", "games", "book"] {
+            let expected = "expected a value, got a group without members";
+            assert_eq!(problem(Origin::EmptyGroup, path).as_deref(), Some(expected), "{path}");
+        }
+        for origin in [Origin::File, Origin::Set] {
+            let expected = "is a group; set its members, such as --set group.name=1";
+            assert_eq!(problem(origin, "search").as_deref(), Some(expected));
+            assert_eq!(problem(origin, "label"), None, "any text is one");
+        }
     }
 }

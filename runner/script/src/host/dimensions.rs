@@ -25,7 +25,7 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("points", |dimension: Map, count: Dynamic| with(dimension, "points", count));
     engine.register_fn("when", |dimension: Map, condition: Map| with(dimension, "when", condition.into()));
     engine.register_type_with_name::<Parameter>("Parameter");
-    order::refuse::<Parameter>(engine);
+    order::refuse::<Parameter>(engine, "");
     engine.register_fn("points", |parameter: Parameter, count: Dynamic| {
         with(parameter.dimension(), "points", count)
     });

@@ -16,7 +16,7 @@ type Context<'a> = NativeCallContext<'a>;
 /// Lets scripts read a value's fields by name, and print it.
 pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
     engine.register_type_with_name::<T>(T::KIND);
-    order::refuse::<T>(engine);
+    order::refuse::<T>(engine, order::FIELDS_HINT);
     engine.register_indexer_get(|context: Context<'_>, value: &mut T, name: ImmutableString| {
         read_field(&context, value, &name)
     });

@@ -60,7 +60,7 @@ pub(super) struct FinishedSweep(Arc<(Board, String)>);
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     super::fields::register_fields::<FinishedSweep>(engine);
     engine.register_type_with_name::<Trial>("Trial");
-    order::refuse::<Trial>(engine);
+    order::refuse::<Trial>(engine, order::FIELDS_HINT);
     engine.register_indexer_get(|context: Context<'_>, trial: &mut Trial, name: ImmutableString| {
         read_trial(&context, trial, &name)
     });
@@ -412,7 +412,7 @@ impl Work {
         let failure = session.describe(&error, &call.location().source);
         let is_first =
             !self.is_alone && turn.id.trial == 0 && self.board().rows.iter().all(|row| row.result.is_none());
-        if is_first || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
+        if is_first || failure.details.is_final || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
             return Err(error);
         }
         let location = failure.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();

@@ -65,8 +65,8 @@ impl Sessions {
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Table>("Frame").register_type_with_name::<Groups>("Groups");
-    order::refuse::<Table>(engine);
-    order::refuse::<Groups>(engine);
+    order::refuse::<Table>(engine, "");
+    order::refuse::<Groups>(engine, "");
     let sessions = Arc::new(Sessions::default());
     let own = Arc::clone(&sessions);
     engine.register_fn("table", move |context: Context<'_>, run: RunHandle, name: &str| {
