@@ -26,7 +26,7 @@ params! {
     check |params| {
         let has_both = params.alphabeta.is_some() && params.search.is_some();
         let problem = ("alphabeta", "expected one of `search` and `alphabeta`, got both; leave one of them out".to_owned());
-        let is_wrong = |name: &&String| name.is_empty() || name.chars().any(char::is_control);
+        let is_wrong = |name: &&String| name.trim().is_empty() || !PlayerParams::is_one_line(name);
         let name = params.name.as_ref().filter(is_wrong);
         let name = name.map(|name| ("name", format!("expected text of one line, got {name:?}")));
         let search = params.search.iter().flat_map(SearchParams::without_effect);
@@ -107,6 +107,11 @@ impl PlayerParams {
         };
         Some(self.name.clone().unwrap_or_else(own))
     }
+
+    /// Whether a text stays on its line wherever it is shown, which names and what else identifies players must.
+    pub fn is_one_line(text: &str) -> bool {
+        !text.chars().any(|letter| letter.is_control() || "\u{2028}\u{2029}".contains(letter))
+    }
 }
 
 impl ArenaParams {
@@ -123,5 +128,24 @@ impl ArenaParams {
     /// What ends a game.
     pub fn rules(&self) -> Rules {
         Rules { max_plies: self.max_plies }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlayerParams;
+    use crate::params::{Value, read};
+
+    #[test]
+    fn the_name_of_a_player_is_one_line_with_more_than_blanks() {
+        let named = |name: &str| {
+            let given = Value::of([("name", Value::Text(name.to_owned()))]);
+            read::<PlayerParams>("player", &given).map_err(|error| error.to_string())
+        };
+        for wrong in ["", "  ", "\u{2003}", "two\nlines", "two\u{2028}lines", "two\u{2029}lines"] {
+            let message = format!("name: expected text of one line, got {wrong:?}");
+            assert!(named(wrong).expect_err("is refused").contains(&message), "{wrong:?}");
+        }
+        assert!(named("Zoë 2").is_ok());
     }
 }

@@ -36,6 +36,9 @@ use fit::{Fit, Maximum};
 use matrix::{Matrix, dot};
 use model::{ELO, expected};
 
+/// The logit of a draw rate beyond which its fit has no bound: one decided game in ten million. Chosen.
+const MAX_LOGIT: f64 = 16.0;
+
 pub use groups::groups;
 pub use model::{Chances, chances};
 pub use pairing::MayMeet;
@@ -71,7 +74,8 @@ pub struct Ratings {
     pub players: Vec<Option<Rating>>,
     /// White's advantage in Elo; `None` if no game counts.
     pub white_advantage: Option<Estimate>,
-    /// How often equal players draw, in (0, 1), White's advantage apart; `None` if no game counts.
+    /// How often equal players draw, in (0, 1), White's advantage apart; `None` if no game counts, and if more games
+    /// were drawn than the scores permit, so that no rate fits.
     pub draw_rate: Option<Estimate>,
     /// The players that chains of games connect; those with a rating are the first group. See [`groups`].
     pub groups: Vec<Vec<usize>>,
@@ -147,7 +151,7 @@ pub fn fit(players: usize, results: &[PairResult], anchors: &BTreeMap<usize, f64
             low: white - white_margin,
             high: white + white_margin,
         }),
-        draw_rate: Some(Estimate {
+        draw_rate: (logit < MAX_LOGIT).then(|| Estimate {
             value: expected(logit),
             low: expected(logit - logit_margin),
             high: expected(logit + logit_margin),

@@ -39,6 +39,8 @@ pub struct MatchSummary {
     pub score_high: f64,
     /// Pairs by the first player's points: 0, ½, 1, 1½, 2.
     pub pentanomial: [u32; 5],
+    /// Mean plies of a game, its opening included; 0 without games.
+    pub mean_plies: f64,
     /// The likelihood of superiority, in [0, 1].
     pub los: f64,
     /// The normalised Elo difference.
@@ -74,6 +76,7 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
     let score = if games == 0 { 0.5 } else { (f64::from(wins) + 0.5 * f64::from(draws)) / f64::from(games) };
     let pentanomial = pentanomial(rows);
     let (low, high) = interval(&pentanomial);
+    let plies: f64 = rows.iter().map(|row| f64::from(row.plies)).sum();
     MatchSummary {
         games,
         wins,
@@ -83,6 +86,7 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
         score_low: low.min(score),
         score_high: high.max(score),
         pentanomial,
+        mean_plies: plies / rows.len().max(1) as f64,
         los: superiority(&pentanomial),
         normalized: normalized(&pentanomial),
         sprt: None,
@@ -244,6 +248,7 @@ impl MatchSummary {
             ("normalized_elo_high", elo_or_none(self.normalized.high)),
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
             ("sprt", self.sprt.as_ref().map_or(Value::None, Sprt::to_value)),
+            ("mean_plies", Value::Float(self.mean_plies)),
             ("evaluations", Value::Int(self.evaluations as i64)),
         ];
         Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())

@@ -224,6 +224,13 @@ fn scores_and_intervals_worked_by_hand() {
 }
 
 #[test]
+fn plies_of_a_match_are_those_of_the_mean_game() {
+    let rows = [40, 61, 10].map(|plies| MatchGameRow { plies, ..row(0, 0.5) });
+    assert_eq!(summarise(&rows, 0).mean_plies, 37.0);
+    assert_eq!(summarise(&[], 0).mean_plies, 0.0);
+}
+
+#[test]
 fn a_clean_sweep_has_only_a_lower_bound() {
     let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
     let summary = summarise(&rows, 0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dc0_core::arena::baseline;
+use dc0_core::arena::{PlayerParams, baseline};
 use dc0_core::params;
 use dc0_core::params::{Bounds, Param, ParamKind, Problems, Value};
 
@@ -141,7 +141,10 @@ fn one_limit(limits: &[(&'static str, bool)]) -> Vec<(&'static str, String)> {
 /// Problems of texts that a command line or a table cannot hold.
 fn plain_texts(texts: &[(&'static str, &String)], args: &[String]) -> Vec<(&'static str, String)> {
     let args = args.iter().map(|arg| ("args", arg));
-    let wrong = texts.iter().copied().chain(args).filter(|(_, text)| text.chars().any(char::is_control));
+    // An argument may be blank.
+    let is_blank = |field: &str, text: &str| field != "args" && !text.is_empty() && text.trim().is_empty();
+    let all = texts.iter().copied().chain(args);
+    let wrong = all.filter(|(field, text)| is_blank(field, text) || !PlayerParams::is_one_line(text));
     wrong.map(|(field, text)| (field, format!("expected text of one line, got {text:?}"))).collect()
 }
 
@@ -163,7 +166,7 @@ impl Param for ProgramOptions {
         for (name, value) in given {
             let at = format!("{path}.{name}");
             match value {
-                Value::Text(text) if text.chars().any(char::is_control) => {
+                Value::Text(text) if !PlayerParams::is_one_line(text) => {
                     problems.add(&at, format!("expected text of one line, got {text:?}"));
                 }
                 Value::Text(_) | Value::Int(_) | Value::Bool(_) => {}
@@ -180,7 +183,7 @@ impl Param for ProgramOptions {
                     problems.add(&at, message);
                 }
             }
-            if name.trim() != name || name.is_empty() || name.chars().any(char::is_control) {
+            if name.trim() != name || name.is_empty() || !PlayerParams::is_one_line(name) {
                 problems.add(&at, format!("expected the name of an option, got {name:?}"));
             }
         }
@@ -313,6 +316,22 @@ mod tests {
         assert!(text.contains("options.c: expected text of one line, got \"two\\nlines\""));
         let number = group([("options", Value::Int(1))]);
         assert!(error::<UciParams>(&number).contains("options: expected a group of options"));
+    }
+
+    #[test]
+    fn names_and_arguments_are_one_line_and_no_name_is_blank() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let given = group([
+            ("name", text("  ")),
+            ("folder", text("a\u{2028}b")),
+            ("args", Value::List(vec![text(" "), text("two\nlines")])),
+            ("nodes", Value::Int(1)),
+        ]);
+        let text = error::<UciParams>(&given);
+        assert!(text.starts_with("uci: 3 problems"), "{text}");
+        for wrong in ["name: expected text of one line, got \"  \"", "folder: expected", "args: expected"] {
+            assert!(text.contains(wrong), "{text}");
+        }
     }
 
     #[test]

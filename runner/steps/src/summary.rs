@@ -4,9 +4,16 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use dc0_core::board::Reason;
 use dc0_core::params::Value;
 
 use crate::trace::{Reading, Recorder};
+
+/// How many games the ply cap cut off, by the group of a summary that counts games by what ended them.
+pub(crate) fn cut_off(figures: &Value, group: &str) -> f64 {
+    let games = figures.member(group).and_then(|reasons| reasons.member(Reason::PlyCap.name()));
+    games.and_then(Value::as_f64).unwrap_or(0.0)
+}
 
 /// The summary of a step. It reads as its value.
 #[derive(Debug, Clone)]

@@ -65,14 +65,18 @@ self-play say little about strength against other opponents; players without a n
 
 /// White's advantage and the draw rate, which are fitted with the ratings.
 fn fitted(context: &Context<'_>, standing: &Standing) -> Option<String> {
-    let (white, draws) = (standing.white_advantage?, standing.draw_rate?);
+    let white = standing.white_advantage?;
     let of = if context.runs.len() > 1 { format!(" of {}", standing.run) } else { String::new() };
     let white = format!("{:+.0} Elo ({})", white.value, signed(white.low, white.high)).replace('-', "−");
-    let [draw, low, high] =
-        [draws.value, draws.low, draws.high].map(|share| format!("{:.0}\u{a0}%", 100.0 * share));
-    Some(format!(
-        "In the matches{of}, White's advantage is {white}, and equal players draw {draw} of their games ({low} to {high})."
-    ))
+    let draws = standing.draw_rate.map_or_else(
+        || "how often equal players draw is not determined".to_owned(),
+        |draws| {
+            let [draw, low, high] =
+                [draws.value, draws.low, draws.high].map(|share| format!("{:.0}\u{a0}%", 100.0 * share));
+            format!("equal players draw {draw} of their games ({low} to {high})")
+        },
+    );
+    Some(format!("In the matches{of}, White's advantage is {white}, and {draws}."))
 }
 
 fn elo(context: &Context<'_>, (id, label, x): &XAxis) -> Chart {

@@ -65,6 +65,21 @@ fn whites_advantage_and_the_draw_rate_are_fitted() {
 }
 
 #[test]
+fn more_draws_than_the_scores_permit_determine_no_draw_rate() {
+    // One game of 24 is decided, and the fitted scores ask for more.
+    let tally = |wins, draws, losses| Tally { wins, draws, losses };
+    let drawn = |first, second| {
+        let pair = PairResult { first, second, white: tally(0, 1, 0), black: tally(0, 1, 0) };
+        [pair; 4]
+    };
+    let mut results = [drawn(1, 0), drawn(2, 0), drawn(3, 1)].concat();
+    results.last_mut().expect("pairs").black = tally(1, 0, 0);
+    let found = against(4, 0, &results);
+    assert!(found.draw_rate.is_none(), "{:?}", found.draw_rate);
+    assert!(found.white_advantage.is_some());
+}
+
+#[test]
 fn a_player_that_always_has_white_is_not_stronger_for_it() {
     // 0 beats 1 with White as often as 1 beats 0; both score as often against 2, with White only.
     let tally = |wins, draws, losses| Tally { wins, draws, losses };

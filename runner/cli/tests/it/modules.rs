@@ -102,8 +102,9 @@ fn a_step_accepts_a_schedule_of_a_module() {
 fn guards_report_problems_and_nothing_else() {
     check(
         "import \"lib/guards\" as guards;
-        let games = #{ draw_rate: 53.0 / 56.0, iteration: 3, mean_entropy: 0.2 };
+        let games = #{ games: 56, draw_rate: 53.0 / 56.0, reasons: #{ threefold: 53 }, iteration: 3, mean_entropy: 0.2 };
         print(guards::draw_death(games, 0.99) == ()); print(guards::draw_death(games, 0.4));
+        games.reasons = #{ threefold: 50, ply_cap: 3 }; print(guards::draw_death(games, 0.4));
         print(guards::collapsed_entropy(games, 0.1) == ()); print(guards::collapsed_entropy(games, 0.3) != ());
         let net = #{ name: \"0002\", gradient_norm: 9.0, loss: 1.0, validation_loss: 1.5 };
         print(guards::exploding_gradient(net, 10.0) == ());
@@ -111,7 +112,8 @@ fn guards_report_problems_and_nothing_else() {
         net.gradient_norm = 0.0 / 0.0; print(guards::exploding_gradient(net, 1e9) != ());",
         &[
             "true",
-            "draws are taking over: 94.643% of iteration 3",
+            "too few games are decided: 94.643% of iteration 3 are drawn, 0.0% cut off",
+            "too few games are decided: 89.286% of iteration 3 are drawn, 5.357% cut off",
             "true",
             "true",
             "true",

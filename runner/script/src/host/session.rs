@@ -310,7 +310,7 @@ impl OpenRun {
         progress.generations.push(network.clone());
         progress.add_promotion(generation, network);
         drop(progress);
-        self.update_table(|table| table.promoted(generation));
+        self.update_table(|table| table.promoted(network, generation));
     }
 
     /// The nets of the generations before the current one, the oldest first, and the number of the next drawing of a league. A net that

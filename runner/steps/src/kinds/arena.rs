@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use dc0_backend::Evaluators;
+use dc0_backend::{Evaluators, is_by_rows};
 use dc0_core::arena::{
     self, ArenaParams, Baseline, EloInterval, KeepMatchShard, Lineup, MakeProgram, Match, MatchShard,
     MatchSummary, Mind, PlayerParams, Sprt, SprtPairs, baseline,
@@ -48,6 +48,7 @@ use crate::past_networks::PastNetworks;
 use crate::progress::{Amount, StepProgress};
 use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::summary::cut_off;
 use crate::usage::Usage;
 
 pub(super) use remote::REMOTE;
@@ -77,7 +78,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 10;
+    const VERSION: u32 = 11;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
@@ -149,6 +150,9 @@ impl Step for Arena {
                 let is_extra = *own != PlayerParams::default();
                 return is_extra.then(|| format!("{name}: \"{}\" has no net; leave it out", player.name()));
             };
+            if let Some(problem) = useless_precision(name, own, network) {
+                return Some(problem);
+            }
             if own.alphabeta.is_none() {
                 let path = if own.search.is_some() { format!("{name}.search") } else { "search".to_owned() };
                 return unmet(&path, params.search_of(number), &network.0.spec);
@@ -235,15 +239,12 @@ impl Step for Arena {
         let figure = |name| summary.member(name).and_then(Value::as_f64);
         let [wins, draws, losses, score] =
             ["wins", "draws", "losses", "score"].map(|name| figure(name).unwrap_or(f64::NAN));
-        // Adding 0 makes an even match +0 instead of -0.
-        let elo = |name| figure(name).map(|elo| elo + 0.0);
-        let elo = match (elo("elo_low"), elo("elo"), elo("elo_high")) {
-            (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
-            _ => String::new(),
-        };
+        let cut_off = cut_off(summary, "endings");
+        let capped = if cut_off > 0.0 { format!(", {cut_off} cut off") } else { String::new() };
+        let elo = elo_text(["elo_low", "elo", "elo_high"].map(figure)).unwrap_or_default();
         let los = figure("los").map_or_else(String::new, |los| format!(", LOS {:.1} %", 100.0 * los));
         format!(
-            "score {score:.3} (+{wins} ={draws} -{losses}{elo}{los}{})",
+            "score {score:.3} (+{wins} ={draws} -{losses}{capped}{elo}{los}{})",
             test_text(summary).unwrap_or_default()
         )
     }
@@ -270,7 +271,11 @@ impl Step for Arena {
 
     fn mock_result(&self, params: &ArenaParams, _: u32, lanes: u32, assumption: Assumption) -> MockResult {
         let evaluations = self.estimate_of(params, lanes).work.evaluations;
-        MockResult { summary: assumed(params, evaluations, assumption).to_value(), files: Vec::new() }
+        let assumed = assumed(params, evaluations, assumption);
+        let mut summary = assumed.to_value();
+        let decided = Value::Int(i64::from(assumed.wins + assumed.losses));
+        summary.put("endings.checkmate", decided);
+        MockResult { summary, files: Vec::new() }
     }
 
     /// Assumes that each net makes the same share of the evaluations.
@@ -281,6 +286,16 @@ impl Step for Arena {
         let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
         Spent { games, evaluations, flops: evaluations * mean, ..Spent::default() }
     }
+}
+
+/// Why a player's net cannot have a precision of its own; `None` if it can. `role` is the name of the player's parameters.
+pub(super) fn useless_precision(role: &str, own: &PlayerParams, network: &Network) -> Option<String> {
+    let is_useless = own.precision.is_some() && is_by_rows(&network.0.spec);
+    is_useless.then(|| {
+        format!(
+            "{role}.precision: it is for nets that play on libtorch, and an nnue plays in integers; leave it out"
+        )
+    })
 }
 
 impl Arena {
@@ -428,6 +443,17 @@ pub fn unused_by(
     unused
 }
 
+/// An Elo difference and the ends of its interval, the lower one first; `None` where nothing is known of it. A score of 0 or 1 has an
+/// interval only.
+fn elo_text([low, elo, high]: [Option<f64>; 3]) -> Option<String> {
+    low.or(elo).or(high)?;
+    // Adding 0 makes an even match +0 instead of -0.
+    let signed = |elo: f64| format!("{:+.0}", elo + 0.0);
+    let [low, high] = [(low, "-∞"), (high, "∞")].map(|(end, none)| end.map_or(none.to_owned(), signed));
+    let elo = elo.map_or_else(String::new, |elo| format!("{} ", signed(elo)));
+    Some(format!(", Elo {elo}[{low}, {high}]"))
+}
+
 /// The match's test in words, if it has one.
 fn test_text(summary: &Value) -> Option<String> {
     let test = summary.member("sprt")?;
@@ -455,6 +481,8 @@ fn assumed(params: &ArenaParams, evaluations: u64, assumption: Assumption) -> Ma
         score_low: score - 0.05,
         score_high: score + 0.05,
         pentanomial,
+        mean_plies: (assumed_plies(params.max_plies, params.opening_plies) + u64::from(params.opening_plies))
+            as f64,
         los: 0.5,
         normalized: EloInterval { low: Some(-50.0), elo: Some(0.0), high: Some(50.0) },
         sprt: params.sprt.as_ref().map(|sprt| sprt.test(&pentanomial)),
@@ -847,7 +875,42 @@ fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<Ma
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Part};
+    use super::{Arena, Known, Part};
+    use crate::step::Step;
+    use dc0_core::params::Value;
+
+    /// The figures of a match with this Elo and its interval.
+    fn figures(elo: [Option<f64>; 3], endings: &[(&str, i64)]) -> String {
+        let counts =
+            [("wins", 1), ("draws", 8), ("losses", 3)].map(|(name, count)| (name, Value::Int(count)));
+        let elo = ["elo_low", "elo", "elo_high"].into_iter().zip(elo);
+        let elo = elo.map(|(name, elo)| (name, elo.map_or(Value::None, Value::Float)));
+        let endings = endings.iter().map(|(name, games)| ((*name).to_owned(), Value::Int(*games)));
+        let others = [("score", Value::Float(0.5)), ("endings", Value::Group(endings.collect()))];
+        let all = counts.into_iter().chain(elo).chain(others);
+        Arena::figures(&Value::Group(all.map(|(name, value)| (name.to_owned(), value)).collect()))
+    }
+
+    #[test]
+    fn ends_of_an_interval_that_nothing_bounds_are_infinite() {
+        for (elo, expected) in [
+            ([Some(-50.4), Some(-0.0), Some(60.0)], ", Elo +0 [-50, +60]"),
+            ([Some(344.0), Some(545.0), None], ", Elo +545 [+344, ∞]"),
+            ([None, Some(-137.0), Some(20.0)], ", Elo -137 [-∞, +20]"),
+            ([None, Some(191.0), None], ", Elo +191 [-∞, ∞]"),
+            ([Some(90.0), None, None], ", Elo [+90, ∞]"),
+            ([None, None, Some(-90.0)], ", Elo [-∞, -90]"),
+            ([None; 3], ""),
+        ] {
+            assert_eq!(figures(elo, &[("checkmate", 4)]), format!("score 0.500 (+1 =8 -3{expected})"));
+        }
+    }
+
+    #[test]
+    fn games_that_the_ply_cap_cut_off_are_counted_in_the_line_of_a_match() {
+        let line = figures([None; 3], &[("checkmate", 4), ("ply_cap", 7), ("stalemate", 1)]);
+        assert_eq!(line, "score 0.500 (+1 =8 -3, 7 cut off)");
+    }
 
     #[test]
     fn counts_of_pairs_are_those_of_the_shards_that_are_there() {

@@ -44,6 +44,7 @@ use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::shards::Shards;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::summary::cut_off;
 use crate::usage::Usage;
 
 pub(super) use remote::{REMOTE, stats_fault};
@@ -193,13 +194,16 @@ impl Step for SelfPlay {
 
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let [games, positions, draw_rate, plies] =
-            ["games", "positions", "draw_rate", "mean_plies"].map(figure);
+        let [games, positions, draws, plies] = ["games", "positions", "draws", "mean_plies"].map(figure);
+        let share = |count: f64, what: &str| format!("{:.1}% {what}", 100.0 * count / games);
+        // A game that the ply cap cut off is stored as a draw.
+        let cut_off = cut_off(summary, "reasons");
+        let ends = if cut_off > 0.0 { format!(", {}", share(cut_off, "cut off")) } else { String::new() };
         format!(
-            "{}, {}, {:.1}% drawn, {plies:.1} plies each",
+            "{}, {}, {}{ends}, {plies:.1} plies each",
             counted(games as usize, "game"),
             counted(positions as usize, "position"),
-            100.0 * draw_rate
+            share(draws - cut_off, "drawn")
         )
     }
 
@@ -548,4 +552,30 @@ fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError>
         entries.extend(note.files);
     }
     Ok(Product { files: entries, summary: stats.to_value() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SelfPlay;
+    use crate::step::Step;
+    use dc0_core::selfplay::SelfPlayStats;
+
+    #[test]
+    fn games_that_the_ply_cap_cut_off_are_not_called_drawn() {
+        let figures = |draws: u64, reasons: &[(&str, u64)]| {
+            let reasons = reasons.iter().map(|(reason, games)| ((*reason).to_owned(), *games)).collect();
+            let stats =
+                SelfPlayStats { games: 120, draws, reasons, plies: 6000, positions: 9, ..Default::default() };
+            SelfPlay::figures(&stats.to_value())
+        };
+        let decided = ("checkmate", 17);
+        assert_eq!(
+            figures(103, &[decided, ("ply_cap", 103)]),
+            "120 games, 9 positions, 0.0% drawn, 85.8% cut off, 50.0 plies each"
+        );
+        assert_eq!(
+            figures(103, &[decided, ("threefold", 103)]),
+            "120 games, 9 positions, 85.8% drawn, 50.0 plies each"
+        );
+    }
 }
