@@ -39,7 +39,7 @@ pub enum NetError {
         run: PathBuf,
     },
     /// The run has fewer generations.
-    #[error("the run {} has no generation {requested}; its generations are 0 to {last}", run.display())]
+    #[error("the run {} has no generation {requested}; its generations are 0 to {last}{others}", run.display())]
     MissingGeneration {
         /// The run.
         run: PathBuf,
@@ -47,6 +47,8 @@ pub enum NetError {
         requested: String,
         /// The run's last generation.
         last: u32,
+        /// How to name its nets that are no generations; may be empty.
+        others: String,
     },
     /// The file is not the run's net.
     #[error(
@@ -154,13 +156,30 @@ pub fn named(name: &str) -> Result<Named, NetError> {
 
 /// As [`named`], where the names of runs are those in the folder `runs`.
 pub fn named_in(runs: &Path, name: &str) -> Result<Named, NetError> {
+    named_with(runs, name, &|warning| log::warn!("{warning}"))
+}
+
+/// Whether a name is that of a net: one in the program, a file, or a run, which may have no such generation.
+pub fn is_net(runs: &Path, name: &str) -> bool {
+    let run = name.rsplit_once(':').map_or(name, |(run, _)| run);
+    [SHIPPED, SHIPPED_RESIDUAL, SHIPPED_NNUE].contains(&name)
+        || is_file(name)
+        || run_folder_in(runs, run).is_some()
+}
+
+fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "safetensors")
+}
+
+/// As [`named_in`]; `warn` is called, once for each run, where its name stands for the net that it began with.
+pub fn named_with(runs: &Path, name: &str, warn: &dyn Fn(String)) -> Result<Named, NetError> {
     match name {
         SHIPPED => return shipped(),
         SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
         SHIPPED_NNUE => return Ok(shipped_nnue()?.clone()),
         _ => {}
     }
-    if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {
+    if is_file(name) {
         let loaded = Checkpoint::load(Path::new(name))?;
         return Ok(Named {
             file: PathBuf::from(name),
@@ -177,8 +196,8 @@ pub fn named_in(runs: &Path, name: &str) -> Result<Named, NetError> {
     let generations = RunView::new(folder.clone()).generations()?;
     let generation = pick(&folder, &generations, requested)?;
     let net = stored(folder.path(&generation.network), &generation.blake3)?;
-    if requested.is_none() && generations.len() == 1 && is_untrained(&net.net) {
-        warn_of_random_weights(&folder, generation);
+    if requested.is_none() && generations.len() == 1 {
+        warn_of_first_net(&folder, generation, &net.net, warn);
     }
     Ok(net)
 }
@@ -205,27 +224,35 @@ fn is_untrained(net: &Checkpoint) -> bool {
     net.provenance.member("step").is_some() && net.provenance.member("start").is_none()
 }
 
-/// Warns, once for each run, that its only generation has random weights, and says how to choose another net.
-fn warn_of_random_weights(run: &Folder, first: &Generation) {
+/// Warns, once for each run, that its only generation is the net that it began with, and says how to choose another one. A run that
+/// has no other is its first net, unless that has random weights.
+fn warn_of_first_net(run: &Folder, first: &Generation, net: &Checkpoint, warn: &dyn Fn(String)) {
     static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    if !WARNED.lock().ignore_poison().insert(run.root().to_owned()) {
+    let others = other_nets(run, first);
+    let is_untrained = is_untrained(net);
+    let is_meant = !is_untrained && others.is_empty();
+    if is_meant || !WARNED.lock().ignore_poison().insert(run.root().to_owned()) {
         return;
     }
-    let name = run.root().display();
-    let folder = run.path(&first.network).parent().map(Path::to_owned).unwrap_or_default();
+    let what = if is_untrained { "whose weights are random" } else { "the net that it began with" };
+    warn(format!(
+        "the run {} has promoted no net, so this is its generation 0, {what}{others}; nets that its script promotes (run.promote) are \
+         RUN:GENERATION",
+        run.root().display()
+    ));
+}
+
+/// How to name the nets of a run that are no generations, in words that follow a sentence; empty if there are none.
+fn other_nets(run: &Folder, generation: &Generation) -> String {
+    let folder = run.path(&generation.network).parent().map(Path::to_owned).unwrap_or_default();
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let last = files
         .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
-        .filter(|file| *file != run.path(&first.network))
+        .filter(|file| *file != run.path(&generation.network))
         .max();
-    let advice = match last {
-        Some(last) => format!("; another net is named by its file, such as {}", last.display()),
-        None => String::new(),
-    };
-    log::warn!(
-        "the run {name} has promoted no net, so this is its generation 0, whose weights are random{advice}; nets that its script \
-         promotes (run.promote) are RUN:GENERATION"
-    );
+    last.map_or_else(String::new, |last| {
+        format!("; another net is named by its file, such as {}", last.display())
+    })
 }
 
 /// The folder of a run: its path, or its name in `datasets`.
@@ -236,7 +263,8 @@ pub fn run_folder(run: &str) -> Option<Folder> {
 /// The folder of a run: its path, or its name in the folder `runs`.
 pub fn run_folder_in(runs: &Path, run: &str) -> Option<Folder> {
     let (path, _) = Folder::named(runs, Path::new(run), &[FolderKind::Run])?;
-    Folder::canonical(&path).ok()
+    // The folder is only read, so it may have any name.
+    path.canonicalize().ok().map(|path| Folder::at(&path))
 }
 
 fn pick<'a>(
@@ -253,5 +281,26 @@ fn pick<'a>(
         run: run(),
         requested: requested.to_owned(),
         last: last.generation,
+        others: other_nets(folder, last),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::run_folder_in;
+
+    #[test]
+    fn a_run_may_lie_in_a_folder_of_any_name() {
+        let runs = tempfile::tempdir().expect("a folder");
+        let folder = runs.path().join("a b");
+        fs::create_dir(&folder).expect("a folder");
+        assert!(run_folder_in(runs.path(), "a b").is_none());
+        fs::write(folder.join("run.json"), "{}").expect("a file");
+        let found = [folder.to_str().expect("text"), "a b"].map(|name| run_folder_in(runs.path(), name));
+        let roots = found.map(|found| found.expect("a run").root().to_owned());
+        let own = folder.canonicalize().expect("a path");
+        assert_eq!(roots, [own.clone(), own]);
+    }
 }

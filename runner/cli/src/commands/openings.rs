@@ -57,7 +57,7 @@ pub(super) struct OpeningsArgs {
     #[arg(long, value_name = "NET|ENGINE")]
     pub judge: Option<String>,
     /// Simulations of a net that judges an opening; 1 for its own value [default: 64].
-    #[arg(long, value_name = "N", requires = "judge")]
+    #[arg(long, visible_alias = "sims", value_name = "N", requires = "judge")]
     pub simulations: Option<u32>,
     /// Nodes of an engine that judges an opening [default: 10000].
     #[arg(long, value_name = "N", requires = "judge")]
@@ -108,7 +108,7 @@ impl Fault for OpeningsError {
             Self::Params(_) | Self::Ending(_) | Self::Book(BookError::TooFew { .. }) => Exit::BadInput,
             Self::Book(BookError::Cancelled(_)) => Exit::Interrupted,
             Self::Book(BookError::Judge(_)) => Exit::Failed,
-            Self::Write { .. } => Exit::Storage,
+            Self::Write { source, .. } => Exit::of_writing(source),
         }
     }
 }

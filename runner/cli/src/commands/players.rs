@@ -7,14 +7,15 @@ use dc0_core::arena::{BASELINES, baseline};
 use dc0_core::params::{Value, intended};
 use dc0_opponents::installed;
 use dc0_process::command::Failure;
+use dc0_process::console::Console;
 use dc0_process::exit::Exit;
-use dc0_runs::net::{NetError, named_in};
+use dc0_runs::net::{is_net, named_with};
 
 /// How players that are named plainly play.
 #[derive(Debug, Args)]
 pub(super) struct PlayerOptions {
     /// Simulations for each move of a net [default: 100].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, visible_alias = "sims", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub simulations: Option<u32>,
     /// Nodes for each move of a UCI engine [default: 10000, if nothing else limits it].
     #[arg(long, value_name = "N", group = "limit")]
@@ -122,12 +123,11 @@ pub(super) enum Named {
 impl Named {
     /// What `player` is, where `runs` is the folder that holds runs.
     pub(super) fn of(runs: &Path, player: &str) -> Self {
-        let is_no_net = || matches!(named_in(runs, player), Err(NetError::Unknown { .. }));
         if player.contains('(') {
             Self::Expression
         } else if baseline(player).is_some() {
             Self::Baseline
-        } else if player.ends_with(".safetensors") || !is_no_net() {
+        } else if is_net(runs, player) {
             // What is wrong with a run is said when it is loaded.
             Self::Network
         } else {
@@ -201,7 +201,9 @@ pub(super) fn timed_net(
         |cause: std::io::Error| Failure::new(Exit::Failed, format!("cannot find this program: {cause}"));
     let program = std::env::current_exe().map_err(missing)?;
     // The file of a run's net, so that a later net of the run is another player.
-    let file = named_in(runs, net)?.file;
+    // The log begins with the script that is made of this.
+    let warn = |warning| Console::new().note(&format!("warn: {warning}"));
+    let file = named_with(runs, net, &warn)?.file;
     let file = if file.is_file() { file.display().to_string() } else { net.to_owned() };
     let mut args = ["uci", "--net", &file].map(str::to_owned).to_vec();
     args.extend(device.into_iter().flat_map(|device| ["--device".to_owned(), device.to_owned()]));

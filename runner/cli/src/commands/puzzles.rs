@@ -24,7 +24,7 @@ pub(super) struct PuzzlesArgs {
     #[arg(value_name = "FILE.epd")]
     pub file: PathBuf,
     /// The numbers of simulations with which a net searches each puzzle, ascending [default: 1,16,64,256].
-    #[arg(long, value_name = "N,…", value_delimiter = ',', group = "limit")]
+    #[arg(long, visible_alias = "sims", value_name = "N,…", value_delimiter = ',', group = "limit")]
     pub simulations: Vec<u32>,
     /// Nodes for each puzzle of a UCI engine [default: 10000, if nothing else limits it].
     #[arg(long, value_name = "N,…", value_delimiter = ',', group = "limit")]

@@ -18,7 +18,7 @@ let kinds = [
 for kind in kinds {
     let net = run.network(kind);
     let trained = run.train(net, run.window(#{ iterations: 9 }), #{ updates: 3, batch: 16, validation_fraction: 0.3 });
-    print(`moves left ${trained.moves_left_loss > 0.0}, value ${trained.value_loss > 0.0}`);
+    print(`moves left ${trained.moves_left_loss != ()}, value ${trained.value_loss > 0.0}`);
     run.self_play(trained, #{ games: 2, search: #{ simulations: 4 }, max_plies: 20 });
 }
 let grown = run.grow(first, #{ blocks: 2, filters: 12 });
@@ -73,6 +73,25 @@ fn the_random_net_of_a_run_without_promotions_comes_with_a_warning() {
         .write("let run = open_run(\"other\"); run.load_network(\"plain\"); run.load_network(\"plain\");");
     let loaded = experiment.run(&[]);
     assert_eq!(loaded.stderr.matches("has promoted no net").count(), 1, "{}", loaded.stderr);
+
+    let command =
+        ["match", "plain", "random", "--games", "2", "--sims", "1", "--device", "cpu", "--name", "m"];
+    let played = ended(&command).stderr;
+    assert!(played.contains("plain has promoted no net"), "{played}");
+
+    // A net from elsewhere is not random, and still not the one that the run has trained.
+    experiment.write(
+        "let run = open_run(\"pupil\"); let first = run.load_network(\"datasets/plain/networks/0001.safetensors\");
+        let games = run.self_play(first, #{ games: 2, search: #{ simulations: 2 }, max_plies: 8 });
+        run.train(first, games, #{ updates: 1, batch: 4 });",
+    );
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let exported = export("pupil");
+    assert!(exported.contains("generation 0, the net that it began with; another net is"), "{exported}");
+    let missing = experiment.start(&["export", "net", "pupil:2", "--out", "copy.safetensors"]);
+    let missing: Ended = missing.wait_with_output().expect("ends").into();
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("0 to 0; another net is named by its file"), "{}", missing.stderr);
 
     experiment.write(&script("better", &format!("{training} run.promote(trained);")));
     assert_eq!(experiment.run(&[]).code, Some(0));

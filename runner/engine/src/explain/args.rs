@@ -18,7 +18,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub net: NetArgs,
     /// Simulations of the search [default: 800].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, visible_alias = "simulations", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub sims: Option<u32>,
     /// Set a parameter of the search, such as `--search c_puct=2` or `--search root.rule=gumbel`; docs/reference/parameters.md lists them.
     #[arg(long = "search", value_name = "NAME=VALUE", value_parser = pair)]

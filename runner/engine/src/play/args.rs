@@ -17,7 +17,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "SIDE", value_enum, default_value_t = SideChoice::White)]
     pub side: SideChoice,
     /// Simulations for each move of the engine; more make it stronger and slower [default: 800].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, visible_alias = "simulations", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub sims: Option<u32>,
     /// The position to begin with; `moves e2e4 …` may follow it, or `startpos`.
     #[arg(long, value_name = "FEN")]
