@@ -74,7 +74,7 @@ fn text(name: &str) -> String {
 }
 
 /// A value as JSON, which has no NaN or infinity: those are written as strings.
-fn json(value: &Value) -> String {
+pub(crate) fn json(value: &Value) -> String {
     match value {
         Value::Float(number) if !number.is_finite() => text(&number.to_string()),
         Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),

@@ -5,6 +5,7 @@ use std::fmt;
 use dc0_core::params::Value;
 use dc0_core::text_table::{Align, aligned};
 
+use crate::export::json;
 use crate::rows::Rows;
 
 /// How much of a result is shown.
@@ -83,7 +84,7 @@ impl Cell {
                 return Self { lines: vec![String::new()], is_cut: false };
             }
             Value::Text(text) => text.clone(),
-            other => other.canonical(),
+            other => json(other),
         };
         // What a file from elsewhere says must not steer the terminal.
         let is_unseen = |letter: char| letter.is_control() && !"\n\t".contains(letter);
@@ -147,6 +148,15 @@ mod tests {
         let shown = rows.shown(Limits { rows: 3, width: 8 });
         assert_eq!(shown.table, "name      plies\ntwo         1.5\nlines\n-            20\na long …    300");
         assert_eq!((shown.rows_left_out, shown.cells_cut), (1, 1));
+    }
+
+    #[test]
+    fn lists_show_what_is_no_number() {
+        let list = Series::new("l".into(), vec![f64::NAN, f64::NEG_INFINITY, 0.5]);
+        let lists = Series::new("l".into(), vec![list]);
+        let rows = Rows::new(DataFrame::new(1, vec![lists.into()]).unwrap());
+        let shown = rows.shown(Limits { rows: 9, width: 40 }).table;
+        assert_eq!(shown, "l\n[\"NaN\",\"-inf\",0.5]");
     }
 
     #[test]

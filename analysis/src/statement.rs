@@ -108,7 +108,7 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
         // DuckDB reads such a PIVOT as a type of its own and a SELECT.
         _ if !statement.trim_end().trim_end_matches(';').contains(';') => {
             let message = "a PIVOT needs its values here: `pivot games on reason in ('checkmate', 'ply_cap') using count(*)`";
-            return Err(AnalysisError::Syntax { message: message.to_owned() });
+            return Err(AnalysisError::Statement { message: message.to_owned() });
         }
         more => return Err(found(format!("{more} statements"))),
     }
@@ -118,11 +118,11 @@ fn tree(statement: &str, connection: &Connection) -> Result<Value, AnalysisError
         let found = json.get(cause.column().saturating_sub(1)..).unwrap_or_default();
         if ["inf", "Inf"].iter().any(|infinite| found.trim_start_matches('-').starts_with(infinite)) {
             let message = "a number is too large; the largest is about 1.8e308".to_owned();
-            return AnalysisError::Syntax { message };
+            return AnalysisError::Statement { message };
         }
         if cause.to_string().starts_with("recursion limit exceeded") {
-            let message = "it is nested too deeply: about 60 operators can follow each other; use `list_sum`, `concat` or IN";
-            return AnalysisError::Syntax { message: message.to_owned() };
+            let message = "the statement is nested too deeply: about 60 operators can follow each other; use `list_sum`, `concat` or IN";
+            return AnalysisError::Statement { message: message.to_owned() };
         }
         AnalysisError::Failed { message: format!("the statement cannot be read: {cause}") }
     })?;

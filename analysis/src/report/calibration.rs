@@ -116,7 +116,7 @@ pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Ca
 }
 
 /// The bins of each game of an iteration, for each of [`VALUES`]. Games ended by the ply cap are left out, since their result is
-/// not a real one.
+/// not a real one, and so are imported games that nobody searched, whose values are their results.
 fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
     // A value of exactly 1 belongs to the last bin.
     let bin =
@@ -126,7 +126,8 @@ fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
     let statement = format!(
         "select p.game as game, {0} as bin_0, {1} as bin_1, count(*) as positions, \
          sum(p.{2}) as value_0, sum(p.{3}) as value_1, sum(cast(p.result as int)) as results \
-         from positions as p join games as g on p.game = g.game where g.reason <> 'ply_cap' \
+         from positions as p join games as g on p.game = g.game \
+         where g.reason <> 'ply_cap' and (g.network <> '' or p.simulations > 1) \
          group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
         bins[0], bins[1], columns[0], columns[1],
     );
@@ -157,7 +158,13 @@ fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GameBin, bins, error};
+    use dc0_core::board::{GameResult, Move, Reason};
+    use dc0_core::store::{GameRow, PositionRow, Provenance, write_table};
+
+    use super::{GameBin, bins, error, game_bins};
+    use crate::database::Database;
+    use crate::session::Work;
+    use crate::source::RunSource;
 
     fn game_bin(bin: i64, positions: f64, value: f64, result: f64) -> GameBin {
         GameBin { game: 0, bin, positions, values: positions * value, results: positions * result }
@@ -173,6 +180,51 @@ mod tests {
         assert!((bins[1].result - 0.5).abs() < 1e-12 && bins[1].positions == 4.0 && bins[1].games == 2);
         assert!((error(&bins).expect("positions") - 2.0 * 0.2 / 6.0).abs() < 1e-12);
         assert_eq!(error(&[]), None);
+    }
+
+    #[test]
+    fn imported_games_count_if_they_were_searched() {
+        const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let folder = tempfile::tempdir().expect("a folder");
+        let played = Move::from_uci("e2e4").expect("a move").packed();
+        // A game of PGN, one of lc0, and one of self-play with a single simulation.
+        let games = [("", 1), ("", 800), ("0123456789abcdef", 1)];
+        let game = |(number, (network, _)): (u32, (&str, u32))| GameRow {
+            game: number,
+            network: network.to_owned(),
+            start_fen: START.to_owned(),
+            moves: vec![played],
+            opening_plies: 0,
+            result: GameResult::WhiteWins,
+            reason: Reason::Threefold.into(),
+        };
+        let position = |(number, (_, simulations)): (u32, (&str, u32))| PositionRow {
+            game: number,
+            ply: 0,
+            fen: START.to_owned(),
+            played,
+            legal: 20,
+            moves: vec![played],
+            visits: vec![1],
+            target: vec![1],
+            root_q: 1.0,
+            root_d: 0.0,
+            net_q: 1.0,
+            net_d: 0.0,
+            simulations,
+            full: true,
+            policy_surprise: 0.0,
+            result: 1,
+        };
+        let path = |table: &str| format!("{table}/iteration=0000/part-0a-00000.parquet");
+        let (rows, positions): (Vec<GameRow>, Vec<PositionRow>) =
+            (0..).zip(games).map(|row| (game(row), position(row))).unzip();
+        write_table(folder.path(), &path("games"), &rows, &Provenance::new()).expect("valid rows");
+        write_table(folder.path(), &path("positions"), &positions, &Provenance::new()).expect("valid rows");
+        let run = RunSource::from_folder("x", folder.path());
+        let binned = game_bins(&Database::new(vec![run], Vec::new(), Work::Exact)).expect("bins");
+        let numbers = |bins: &Vec<GameBin>| bins.iter().map(|bin| bin.game).collect::<Vec<_>>();
+        assert_eq!(binned.iter().map(numbers).collect::<Vec<_>>(), [[1, 2], [1, 2]]);
     }
 
     #[test]

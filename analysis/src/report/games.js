@@ -17,6 +17,9 @@
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);
   const signed = (value) => (value <= -0.005 ? "−" : "+") + Math.abs(value).toFixed(2);
+  // The plies before a position, counted as its game counts moves.
+  const before = (index) => game.before + index;
+  const number = (index) => Math.floor(before(index) / 2) + 1;
   const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
 
   function drawBoard(position) {
@@ -26,11 +29,10 @@
 
   function drawSearch(position) {
     const search = position.t;
-    const number = Math.floor(ply / 2) + 1;
-    const last = position.m ? `${Math.ceil(ply / 2)}${ply % 2 ? "." : "…"} ${position.m[0]}` : "Start";
+    const last = position.m ? `${number(ply - 1)}${before(ply) % 2 ? "." : "…"} ${position.m[0]}` : "Start";
     const side = isWhite(position) ? "White" : "Black";
     const end = ply === game.plies.length - 1;
-    byId("where").textContent = end ? `${last}: ${game.result}, ${game.reason}` : `${last}; ${side} to move (move ${number})`;
+    byId("where").textContent = end ? `${last}: ${game.result}, ${game.reason}` : `${last}; ${side} to move (move ${number(ply)})`;
     const values = byId("values");
     values.replaceChildren();
     const entry = (name, text) => { const box = html("div", null, values); html("dt", name, box); html("dd", text, box); };
@@ -38,8 +40,8 @@
     body.replaceChildren();
     byId("moves").hidden = !search;
     byId("note").textContent = !search
-      ? (end ? "The game is over." : "This move was not searched: it belongs to the random opening.")
-      : `${search.s} simulation${search.s === 1 ? "" : "s"} by net ${game.net}` + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
+      ? (end ? "The game is over." : unsearched())
+      : `${search.s} simulation${search.s === 1 ? "" : "s"}` + (game.net === "?" ? "" : ` by net ${game.net}`) + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
         (search.f ? "." : "; this search is not a policy target.");
     bar(search ? white(position, search.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
     if (!search) return;
@@ -54,6 +56,11 @@
       html("span", percent(share), cell, "share");
       html("td", String(visits), row, "n");
     }
+  }
+
+  function unsearched() {
+    if (!game.plies.some((position) => position.t)) return "Nobody searched this game.";
+    return "This move was not searched" + (ply < game.opening ? ": it belongs to the opening." : ".");
   }
 
   function bar(value) {
@@ -86,9 +93,12 @@
   function drawList() {
     const list = byId("list");
     list.replaceChildren();
-    for (let index = 1; index < game.plies.length; index += 2) {
-      const item = html("li", null, list);
+    list.style.counterReset = `move ${number(0) - 1}`;
+    // Where Black moves first, the first number has only Black's move.
+    for (let index = 1 - (before(0) % 2); index < game.plies.length; index += 2) {
+      const item = html("li", null, list, index === 0 ? "black" : "");
       for (const half of [index, index + 1]) {
+        if (half === 0) continue;
         if (half >= game.plies.length) break;
         const button = html("button", game.plies[half].m[0], item);
         button.type = "button";

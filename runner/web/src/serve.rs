@@ -217,7 +217,7 @@ fn start(
     greet(console, &library, &args.dir.display().to_string(), address, &token);
     let server = Arc::new(Server {
         library,
-        access: Access::new(token, address.port(), args.hosts.clone()),
+        access: Access::new(token, args.hosts.clone()),
         rooms: GameRooms::new(settings, args.max_sims),
         waiting: Arc::new(Semaphore::new(MAX_WAITING)),
         expensive: Semaphore::new(MAX_EXPENSIVE),

@@ -149,9 +149,16 @@ async function end(page) {
   await page.$eval("#fen", (input) => { input.value = "7k/P5pp/8/8/8/8/8/K7 w - - 0 1"; });
   await page.click("#begin");
   await until(page, () => document.querySelector("#now").textContent.startsWith("7k/P5pp"));
-  await page.click('#grid [data-name="a7"]');
-  await page.click('#grid [data-name="a8"]');
-  await until(page, () => document.querySelector("#promotion").hidden === false);
+  const promote = async () => {
+    await page.click('#grid [data-name="a7"]');
+    await page.click('#grid [data-name="a8"]');
+    await until(page, () => document.querySelector("#promotion").hidden === false);
+  };
+  await promote();
+  await page.keyboard.press("Escape");
+  const [isClosed, focused] = await page.evaluate(() => [document.querySelector("#promotion").hidden, document.activeElement.dataset.name]);
+  check(isClosed && focused === "a8", `Escape leads back to the board, not to ${focused}`);
+  await promote();
   await screenshot(page, "promotion");
   await page.keyboard.press("Enter");
   await until(page, () => document.querySelector("#where").textContent === "1-0: White won by checkmate");

@@ -1,7 +1,8 @@
 // Opens a report in a browser, uses its controls, and prints what it observed as one line of JSON.
 //     node report.mjs CHROMIUM FILE.html [PREFIX for screenshots]
-import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 
 const [executablePath, file, prefix] = process.argv.slice(2);
 const puppeteer = createRequire(process.env.DC0_BROWSER + "/package.json")("puppeteer-core");
@@ -29,6 +30,13 @@ const overflow = (page) => page.evaluate(() => document.documentElement.scrollWi
 const visible = (page, what) =>
   page.$$eval(what, (all) => all.filter((one) => one.getBoundingClientRect().width > 0).length);
 const screenshot = async (page, name) => { if (prefix) await page.screenshot({ path: `${prefix}-${name}.png` }); };
+
+// Zeros are left out of logarithmic axes. The module is read as text, since Node.js may take a file .js for another kind of module.
+const ranges = readFileSync(new URL("../../../analysis/src/web/chart/ranges.js", import.meta.url), "utf8");
+const { drawn } = await import(`data:text/javascript,${encodeURIComponent(ranges)}`);
+const left = (x, y) => drawn([0, null, 3, 4], [1, 2, 0, 4], { x, y }).join();
+const points = [left(false, false), left(false, true), left(true, false), left(true, true)];
+if (points.join(" ") !== "0,,3,4 ,,3,4 0,,,4 ,,,4") problems.push(`points on logarithmic axes: ${points.join(" ")}`);
 
 const seen = {};
 const desktop = await open(1280, 900, "light");

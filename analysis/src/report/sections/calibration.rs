@@ -12,9 +12,9 @@ pub(super) const SECTION: Section = Section {
     id: "calibration",
     title: "Value calibration",
     about: "How well values predict results. Positions are grouped by value, and each group's mean value is compared with its mean \
-        result. Games ended by the ply cap are left out: their result is not a real one.",
+        result. Games ended by the ply cap are left out: their result is not a real one. So are imported games that nobody searched.",
     reads: &["games", "positions", "steps"],
-    no_data: |_| "no positions of games that ended by the rules are stored",
+    no_data: |_| "no searched positions of games that ended by the rules are stored",
     parts,
 };
 

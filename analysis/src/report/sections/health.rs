@@ -123,38 +123,44 @@ fn percent(share: f64) -> String {
     charts::percent(share, 1).replace(' ', "\u{a0}")
 }
 
-/// The mean weight of the games of a run's last iteration, with a text that names these games.
+/// The mean weight of the games of a run's last iteration, after a text that names these games and the verb that follows it.
 fn share(
     context: &Context<'_>,
     run: &ReportRun,
     weight: impl Fn(&OutcomeCount) -> f64,
-) -> Option<(String, f64)> {
+) -> Option<(String, &'static str, f64)> {
     let last = context.last_iteration(run)?;
     let is_own = |outcome: &&OutcomeCount| outcome.run == run.name && outcome.iteration == last;
     let outcomes = || context.outcomes.iter().filter(is_own);
     let games: f64 = outcomes().map(|outcome| outcome.games).sum();
     let share = outcomes().map(|outcome| weight(outcome) * outcome.games).sum::<f64>() / games;
-    (games > 0.0).then(|| (format!("the {} of iteration {last}", with_noun(games, "game")), share))
+    let (name, were) =
+        if games == 1.0 { ("only game".to_owned(), "was") } else { (with_noun(games, "game"), "were") };
+    (games > 0.0).then(|| (format!("the {name} of iteration {last}"), were, share))
 }
 
 fn draws(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let Some((last, drawn)) = share(context, run, |outcome| f64::from(u8::from(outcome.result == 0))) else {
+    let Some((last, were, drawn)) = share(context, run, |outcome| f64::from(u8::from(outcome.result == 0)))
+    else {
         return no_data("no games");
     };
     judged(
         drawn <= DRAWS,
-        format!("{} of {last} were drawn; warning above {}", percent(drawn), percent(DRAWS)),
+        format!("{} of {last} {were} drawn; warning above {}", percent(drawn), percent(DRAWS)),
     )
 }
 
 fn capped(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let Some((last, capped)) =
+    let Some((last, were, capped)) =
         share(context, run, |outcome| f64::from(u8::from(outcome.reason == "ply_cap")))
     else {
         return no_data("no games");
     };
-    let found =
-        format!("{} of {last} were ended by the ply cap; warning above {}", percent(capped), percent(CAPPED));
+    let found = format!(
+        "{} of {last} {were} ended by the ply cap; warning above {}",
+        percent(capped),
+        percent(CAPPED)
+    );
     judged(capped <= CAPPED, found)
 }
 
@@ -204,7 +210,7 @@ fn calibration(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let last = context.last_iteration(run).unwrap_or(u32::MAX);
     match calibration.and_then(|calibration| calibration.net_error(last)) {
         Some((last, error, games)) => judged_calibration(last, error, games),
-        None => no_data("no games with a result"),
+        None => no_data("no searched games with a result"),
     }
 }
 
@@ -244,7 +250,8 @@ fn diversity(context: &Context<'_>, run: &ReportRun) -> Outcome {
 }
 
 fn sides(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let Some((last, score)) = share(context, run, |outcome| 0.5 * (f64::from(outcome.result) + 1.0)) else {
+    let Some((last, _, score)) = share(context, run, |outcome| 0.5 * (f64::from(outcome.result) + 1.0))
+    else {
         return no_data("no games");
     };
     let [low, high] = WHITE_SCORE;
@@ -290,7 +297,48 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Status, judged_calibration};
+    use dc0_core::params::Value;
+
+    use super::{Status, capped, draws, judged_calibration};
+    use crate::database::Database;
+    use crate::report::context::Context;
+    use crate::report::inputs::ReportRun;
+    use crate::report::outcomes::OutcomeCount;
+    use crate::session::Work;
+
+    #[test]
+    fn a_single_game_is_named_as_one() {
+        let database = Database::new(Vec::new(), Vec::new(), Work::Exact);
+        let run = ReportRun {
+            name: "x".to_owned(),
+            params: Value::None,
+            environment: Vec::new(),
+            script: String::new(),
+            generations: Vec::new(),
+            unfinished: Vec::new(),
+        };
+        let found = |games: f64| {
+            let (run_name, reason) = (run.name.clone(), "threefold".to_owned());
+            let outcome = OutcomeCount { run: run_name, iteration: 3, result: 0, reason, games };
+            let context = Context {
+                database: &database,
+                runs: std::slice::from_ref(&run),
+                sweeps: &[],
+                steps: Vec::new(),
+                outcomes: vec![outcome],
+                pairs: Vec::new(),
+                standings: Vec::new(),
+                calibrations: Vec::new(),
+                diversities: Vec::new(),
+                iterations: Vec::new(),
+            };
+            [draws, capped].map(|check| check(&context, &run).1.replace('\u{a0}', " "))
+        };
+        let [drawn, cut] = found(1.0);
+        assert!(drawn.starts_with("100.0 % of the only game of iteration 3 was drawn; "), "{drawn}");
+        assert!(cut.starts_with("0.0 % of the only game of iteration 3 was ended by the ply cap; "), "{cut}");
+        assert!(found(2.0)[0].starts_with("100.0 % of the 2 games of iteration 3 were drawn; "));
+    }
 
     #[test]
     fn calibration_is_judged_from_enough_games_on() {

@@ -1,6 +1,6 @@
 //! Games to step through, with the search's evaluation of each position.
 
-use dc0_core::board::{Ending, GameResult, Move, Position};
+use dc0_core::board::{Ending, GameResult, Move, Position, Side};
 use dc0_core::params::Value;
 use dc0_core::store::{GameRow, PositionRow, StoredGame, StoredPly};
 use serde_json::{Value as Json, json};
@@ -17,8 +17,8 @@ const SHOWN: usize = 8;
 pub(super) const SECTION: Section = Section {
     id: "sample-games",
     title: "Sample games",
-    about: "Games that were played or imported, with the evaluation of each position. Step through them with the buttons, the slider, the \
-        arrow keys, Home and End. Values are from White's side.",
+    about: "Games that were played or imported, with the evaluation of each position that was searched. Step through them with \
+        the buttons, the slider, the arrow keys, Home and End. Values are from White's side.",
     reads: &["games", "positions", "steps"],
     no_data: |_| "no games are stored",
     parts,
@@ -85,8 +85,12 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
 /// A game with its searches, or what is wrong with its rows; `None` if there is no such game.
 fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, String>>, AnalysisError> {
     let Some(row) = game_row(database, game)? else { return Ok(None) };
-    let positions = positions(database, game)?;
-    let replayed = |row| StoredGame::of_self_play(&row, &positions).map_err(|error| error.to_string());
+    let mut positions = positions(database, game)?;
+    let replayed = |row: GameRow| {
+        // Nobody searched an imported game of PGN: what its rows have as values are results.
+        positions.retain(|position| !row.network.is_empty() || position.simulations > 1);
+        StoredGame::of_self_play(&row, &positions).map_err(|error| error.to_string())
+    };
     Ok(Some(row.and_then(replayed)))
 }
 
@@ -172,9 +176,15 @@ fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame)
         "result": result,
         "reason": game.reason.name().replace('_', " "),
         "opening": game.opening_plies,
+        "before": plies_before(game.game.start()),
         "plies": plies(game),
     });
     SampleGame { title, data }
+}
+
+/// The plies before a position, by its move number and its side to move.
+fn plies_before(position: &Position) -> u32 {
+    2 * position.fullmove_number().saturating_sub(1) + u32::from(position.side_to_move() == Side::Black)
 }
 
 /// An entry for each position, the last one included: the board, the move that led to it, and the search's evaluation.
@@ -223,4 +233,20 @@ fn evaluation(position: &Position, search: &PositionRow) -> Json {
 
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::Game;
+
+    use super::plies_before;
+
+    #[test]
+    fn plies_are_counted_from_the_move_number_of_the_start() {
+        let before = |text: &str| plies_before(Game::from_text(text).expect("a game").start());
+        assert_eq!(before("startpos"), 0);
+        assert_eq!(before("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"), 1);
+        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 w - - 0 40"), 78);
+        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 b - - 0 40"), 79);
+    }
 }

@@ -1,7 +1,7 @@
 // Draws the charts of a page again with uPlot, from the data beside their pictures: with values at the pointer, zoom by dragging,
 // logarithmic axes, and series that can be hidden. Without this script the pictures stay. uPlot is a global of the page.
 import { axisText } from "./format.js";
-import { fittingLabels, home, linearTicks, logarithmicTicks, mayBeLogarithmic } from "./ranges.js";
+import { drawn, fittingLabels, home, linearTicks, logarithmicTicks, mayBeLogarithmic } from "./ranges.js";
 import { colour, paint } from "./paint.js";
 import { nearest, showTooltip } from "./tooltip.js";
 
@@ -106,10 +106,12 @@ class LiveChart {
     return home(fitted, this.valuesOf("y", (x) => x >= from && x <= to), this.isLogarithmic.y);
   }
 
-  // uPlot draws later series above earlier ones, so the parts of a stack come from the top one to the bottom one.
+  // uPlot draws later series above earlier ones, so the parts of a stack come from the top one to the bottom one. A zero on a
+  // logarithmic axis it would draw as a small number.
   columns() {
     const { rows, series, stacked } = this.data;
-    return [rows, ...(stacked ? this.sums().reverse() : series.map(({ values }) => values))];
+    if (stacked) return [rows, ...this.sums().reverse()];
+    return [rows, ...series.map(({ values }) => drawn(values, rows, this.isLogarithmic))];
   }
 
   // The upper end of each part of a stack, from the lowest part, in each row.

@@ -11,6 +11,12 @@ export function mayBeLogarithmic(axis, values) {
   return positive.length > 1 && Math.max(...positive) > 1.5 * Math.min(...positive);
 }
 
+// The values of a series as they are drawn: null where an axis is logarithmic and cannot show the point.
+export function drawn(values, rows, isLogarithmic) {
+  const isOn = (key, value) => isPositive(value) || !isLogarithmic[key];
+  return values.map((value, row) => (isOn("x", rows[row]) && isOn("y", value) ? value : null));
+}
+
 // The ends of an axis that shows all values. Its own bounds are exact; other ends are padded.
 export function home(axis, values, isLogarithmic) {
   const finite = values.filter(Number.isFinite);

@@ -4,6 +4,7 @@ mod games;
 pub(crate) mod server;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::experiment::{Experiment, SMALL};
+use crate::imports::copied;
 use server::{Events, Server, folder};
 
 #[test]
@@ -247,7 +249,7 @@ fn disturb(server: &Server) {
 }
 
 /// The run `small` at a glance, compared, without JavaScript, and its games as pages and as PGN.
-fn compares_and_downloads(server: &Server) {
+fn compares_and_downloads(server: &Server, runs: &Path) {
     let mut list = server.follow("/api/events", None);
     let glance = list.until("glances", |known| known["small"].is_object())["small"].clone();
     assert!(glance["loss"].as_f64().is_some_and(|loss| loss > 0.0), "{glance}");
@@ -263,18 +265,22 @@ fn compares_and_downloads(server: &Server) {
         "?run=small",
         "?run=small&run=none",
         "?run=small&run=..",
+        "?run=small&run=small",
         &"?run=small".repeat(9).replace("l?", "l&"),
     ] {
         let statuses = ["compare", "api/compare"].map(|page| server.get(&format!("/{page}{wrong}")).status);
         assert_eq!(statuses, [404, 404], "{wrong}");
     }
-    let compared = server.get("/api/compare?run=small&run=small");
+    copied(&runs.join("small"), &runs.join("twin"));
+    let compared = server.get("/api/compare?run=small&run=twin");
     assert!(compared.status == 200 && compared.head.contains("frame-ancestors 'self'"), "{}", compared.head);
     assert!(compared.body.contains("id=\"learning\"") && compared.body.contains("class=\"data\""));
-    assert_eq!(server.get("/compare?run=small&run=small").status, 200);
-    let mut charts = server.follow("/api/events?run=small&run=small", None);
+    assert_eq!(server.get("/compare?run=small&run=twin").status, 200);
+    let mut charts = server.follow("/api/events?run=small&run=twin", None);
     assert!(charts.until("charts", Value::is_string).as_str().is_some_and(|tag| tag.ends_with(".1")));
     assert_eq!(server.get("/api/events?run=small&run=none").status, 404);
+    drop(charts);
+    fs::remove_dir_all(runs.join("twin")).expect("removes");
 
     let steps = server.get("/api/game-steps/small").json();
     let step = steps.as_array().and_then(|steps| steps.first()).expect("a step").clone();
@@ -347,7 +353,7 @@ fn watching_a_killed_and_resumed_run_does_not_change_it() {
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
     assert_eq!(watched.results(), alone.results());
     assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());
-    compares_and_downloads(&server);
+    compares_and_downloads(&server, &watched.folder.path().join("datasets"));
     // Its nets can be played against.
     assert_eq!(server.get("/api/nets").json(), json!([{ "run": "small", "nets": [2, 1, 0] }]));
     let body = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });

@@ -12,22 +12,21 @@ use super::request::{Method, Request};
 #[derive(Debug)]
 pub(super) struct Access {
     token: String,
-    /// The cookie's name. Cookies belong to a host, not to a port, so each server needs a name of its own, and servers of several
-    /// machines that are reached through ssh may have the same port.
-    cookie: String,
     /// Names of this machine besides `localhost` and its addresses.
     hosts: Vec<String>,
 }
 
+/// The port of addresses that name none.
+const HTTP_PORT: u16 = 80;
+
 const NO_TOKEN: &str = "Open the address that <code>dc0-run serve</code> has printed: it ends with <code>?token=…</code>. \
     The token is kept until the browser closes, and a new one is made each time the server starts.";
 const WRONG_TOKEN: &str = "This token is not the one that <code>dc0-run serve</code> has printed. A new one is made each time the \
-    server starts.";
+    server starts: open the address that it prints.";
 
 impl Access {
-    pub(super) fn new(token: String, port: u16, hosts: Vec<String>) -> Self {
-        let begin: String = token.chars().take(8).collect();
-        Self { cookie: format!("dc0-{port}-{begin}"), token, hosts }
+    pub(super) fn new(token: String, hosts: Vec<String>) -> Self {
+        Self { token, hosts }
     }
 
     /// Checks a request before anything else is done for it. A reply, if there is one, rejects it or redirects it to its address
@@ -45,7 +44,7 @@ impl Access {
                 rejected(403, "Wrong token", WRONG_TOKEN)
             });
         }
-        match request.cookie(&self.cookie) {
+        match request.cookie(&cookie_name(request)) {
             None => Some(rejected(401, "Token needed", NO_TOKEN)),
             Some(given) if !self.is_token(given) => Some(rejected(403, "Wrong token", WRONG_TOKEN)),
             Some(_) if is_foreign(request) => {
@@ -62,10 +61,7 @@ impl Access {
 
     /// IP addresses cannot be rebound; of names, only this machine's are accepted.
     fn is_own_host(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-        };
+        let (name, _) = name_and_port(host);
         let is_name = |known: &String| known.eq_ignore_ascii_case(name);
         name.parse::<IpAddr>().is_ok()
             || name.eq_ignore_ascii_case("localhost")
@@ -75,9 +71,25 @@ impl Access {
     /// `Lax`, so that links from elsewhere, such as a web terminal, send the cookie. Requests by other sites that change something
     /// are rejected by `Origin` and `Sec-Fetch-Site`.
     fn entry(&self, request: &Request) -> Reply {
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie, self.token);
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", cookie_name(request), self.token);
         let reply = Reply::new(303, "text/plain; charset=utf-8", "");
         reply.with("Set-Cookie", cookie).with("Location", request.address_without("token"))
+    }
+}
+
+/// The cookie's name. Cookies belong to a host, not to a port, so servers at once need names of their own; a server that is started again
+/// takes the name of the one before, so that cookies do not add up. The port is the browser's: servers of several machines that are
+/// reached through ssh may have the same one.
+fn cookie_name(request: &Request) -> String {
+    let (_, port) = name_and_port(request.header("host").unwrap_or_default());
+    format!("dc0-{}", port.parse().unwrap_or(HTTP_PORT))
+}
+
+/// The parts of a header `Host`; the port may be missing. Addresses of IPv6 are in brackets.
+fn name_and_port(host: &str) -> (&str, &str) {
+    match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, rest)) => (address, rest.trim_start_matches(':')),
+        None => host.rsplit_once(':').unwrap_or((host, "")),
     }
 }
 
@@ -106,7 +118,7 @@ mod tests {
     use crate::serve::request::tests::read;
 
     fn access() -> Access {
-        Access::new("abc".to_owned(), 8420, vec!["lab".to_owned()])
+        Access::new("abc".to_owned(), vec!["lab".to_owned()])
     }
 
     fn status(target: &str, headers: &str) -> u16 {
@@ -120,17 +132,31 @@ mod tests {
         let request = read("GET", target, "Host: localhost:8420", "").expect("a valid request");
         let response = access().check(&request).expect("an answer").into_response();
         assert_eq!(response.headers()["location"], "/run/a%20b?x=%26&run=a%2Fb");
-        assert_eq!(response.headers()["set-cookie"], "dc0-8420-abc=abc; Path=/; HttpOnly; SameSite=Lax");
-        assert_eq!(status("/", "Host: localhost:8420\nCookie: dc0-8420-abc=abc"), 200);
+        assert_eq!(response.headers()["set-cookie"], "dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax");
+        assert_eq!(status("/", "Host: localhost:8420\nCookie: dc0-8420=abc"), 200);
+    }
+
+    #[test]
+    fn a_server_that_is_started_again_replaces_the_cookie_of_the_one_before() {
+        let cookie = |token: &str, host: &str| {
+            let headers = format!("Host: {host}");
+            let request = read("GET", &format!("/?token={token}"), &headers, "").expect("a valid request");
+            let reply = Access::new(token.to_owned(), Vec::new()).check(&request).expect("an answer");
+            let set = reply.into_response().headers()["set-cookie"].to_str().expect("text").to_owned();
+            set.split_once('=').expect("a name and a value").0.to_owned()
+        };
+        assert_eq!(cookie("abc", "localhost:8420"), "dc0-8420");
+        assert_eq!(cookie("def", "localhost:8420"), "dc0-8420");
+        assert_eq!(cookie("def", "[::1]:8421"), "dc0-8421");
+        assert_eq!(cookie("def", "127.0.0.1"), "dc0-80");
     }
 
     #[test]
     fn requests_without_the_token_or_from_other_sites_are_rejected() {
-        let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420-abc=abc";
+        let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420=abc";
         assert_eq!(status("/", "Host: 127.0.0.1"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8421-abc=abc"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420-other=other"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420-abc=ab"), 403);
+        assert_eq!(status("/", "Host: 127.0.0.1:8420\nCookie: dc0-8421=abc"), 401);
+        assert_eq!(status("/", "Host: 127.0.0.1:8420\nCookie: dc0-8420=ab"), 403);
         assert_eq!(status("/?token=", known), 403);
         assert_eq!(status("/?token=abcd", known), 403);
         assert_eq!(status("/api/runs", &format!("{known}\nOrigin: http://evil.example")), 403);
@@ -149,7 +175,8 @@ mod tests {
             ("192.168.0.7:1", 200),
             ("lab:8420", 200),
         ] {
-            assert_eq!(status("/", &format!("Host: {host}\nCookie: dc0-8420-abc=abc")), expected, "{host}");
+            let cookies = "dc0-1=abc; dc0-80=abc; dc0-8420=abc";
+            assert_eq!(status("/", &format!("Host: {host}\nCookie: {cookies}")), expected, "{host}");
         }
         assert_eq!(status("/?token=abc", "Host: evil.example"), 421);
         assert_eq!(status("/?token=abc", "X: 1"), 421);

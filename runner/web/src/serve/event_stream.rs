@@ -104,9 +104,10 @@ impl EventStream {
 
     fn list(&mut self, server: &Server) -> String {
         // The list comes first: ratings take longer.
+        let is_first = self.state.is_empty();
         let list = changed("list", &mut self.state, &server.list())
             + &changed("unshown", &mut self.unshown, &server.unshown());
-        let glances = if list.is_empty() { server.glances() } else { None };
+        let glances = if is_first { None } else { server.glances() };
         list + &glances.map_or_else(String::new, |glances| changed("glances", &mut self.glances, &glances))
     }
 
@@ -156,9 +157,26 @@ fn changed(event: &str, before: &mut String, data: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
-    use super::changed;
+    use super::{EventStream, Followed, changed};
+    use crate::serve::routes::tests::server_of_a_run;
+
+    #[test]
+    fn ratings_follow_a_list_that_changes_all_the_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = server_of_a_run(folder.path());
+        let permit = Arc::clone(&server.waiting).try_acquire_owned().expect("a permit");
+        let mut stream = EventStream::new(Followed::List, None, permit);
+        let first = stream.changes(&server);
+        assert!(first.contains("event: list\n") && !first.contains("event: glances\n"), "{first}");
+        // The list was another one at the poll before.
+        stream.state = "[]".to_owned();
+        let second = stream.changes(&server);
+        assert!(second.contains("event: list\n") && second.contains("event: glances\n"), "{second}");
+    }
 
     #[test]
     fn only_changes_are_sent_each_in_one_line() {

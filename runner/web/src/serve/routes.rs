@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use dc0_core::store::StoreError;
 use serde_json::{Value, json};
 use tokio::task::{JoinError, spawn_blocking};
 
@@ -13,7 +14,9 @@ use super::library::{Found, Kind};
 use super::play::{Turn, all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
+use super::stored_games::{GAMES, GamesError};
 use super::{Server, assets, plain};
+use dc0_process::fault::chain;
 
 /// How many runs may be compared: as many as there are colours.
 const COMPARED: RangeInclusive<usize> = 2..=8;
@@ -118,7 +121,7 @@ fn about(server: &Arc<Server>, request: &Request, topic: &str) -> Reply {
 /// may not be it any more: games of another one than the page has shown (`source=…`) are listed from the first on.
 fn games(server: &Server, request: &Request, run: &Found) -> Reply {
     let empty = |again: bool| json!({ "source": Value::Null, "games": [], "from": 0, "next": 0, "all": 0, "again": again });
-    let Ok(from) = request.query("from").map_or(Ok(0), str::parse) else {
+    let Ok(from) = request.query("from").map_or(Ok(0), str::parse::<u64>) else {
         return Reply::failure(422, "from: expected the number of a game");
     };
     let Ok(_permit) = server.expensive.try_acquire() else { return Reply::json(200, &empty(true)) };
@@ -126,10 +129,21 @@ fn games(server: &Server, request: &Request, run: &Found) -> Reply {
         return Reply::json(200, &empty(false));
     };
     let from = if is_shown(request, &source) { from } else { 0 };
+    let (name, all) = (source.name.clone(), source.count());
+    let next = from.saturating_add(GAMES).min(all);
     server.games.get((&server.library, &server.steps), run, source, from).unwrap_or_else(|cause| {
-        // A file has moved while it was read; the page tries again.
-        log::debug!("the games of {} are not shown yet: {cause}", run.path);
-        Reply::json(200, &empty(true))
+        // Files of the latest shard move when their step is finished, but those of finished steps stay.
+        let has_moved = matches!(cause, GamesError::Store(StoreError::Missing { .. }));
+        if has_moved && request.query("step").is_none() {
+            log::debug!("the games of {} are not shown yet: {cause}", run.path);
+            return Reply::json(200, &empty(true));
+        }
+        let because = chain(&cause);
+        log::warn!("the games of {} are not shown: {because}", run.path);
+        let unreadable = next.saturating_sub(from);
+        Reply::json(200, &json!({
+            "source": name, "games": [], "from": from, "next": next, "all": all, "unreadable": unreadable, "because": because,
+        }))
     })
 }
 
@@ -166,13 +180,19 @@ fn report(server: &Server, found: &Found) -> Reply {
     server.charts.page(server, found).unwrap_or_else(busy)
 }
 
-/// The runs that a request compares; `None` if one of them is not there, or if there are too few or too many.
+/// The runs that a request compares, each once; `None` if one of them is not there, or if there are too few or too many.
 fn compared(server: &Server, request: &Request) -> Option<Vec<Found>> {
     let find = |path: &str| {
         let parts: Vec<String> = path.split('/').map(ToOwned::to_owned).collect();
         server.library.find(&parts).filter(|found| found.kind == Kind::Run)
     };
-    let runs: Vec<Found> = request.queries("run").map(find).collect::<Option<_>>()?;
+    let mut runs: Vec<Found> = Vec::new();
+    for path in request.queries("run") {
+        let found = find(path)?;
+        if runs.iter().all(|run| run.path != found.path) {
+            runs.push(found);
+        }
+    }
     COMPARED.contains(&runs.len()).then_some(runs)
 }
 
@@ -253,4 +273,114 @@ fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
         _ => return not_allowed("POST"),
     };
     done.map_or_else(|error| error.reply(), |value| Reply::json(200, &value))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use dc0_core::params::Value as Param;
+    use dc0_core::store::FileEntry;
+    use dc0_engine::uci::Settings;
+    use dc0_runs::Manifest;
+    use serde_json::{Value, json};
+    use tokio::sync::Semaphore;
+
+    use super::{compared, games};
+    use crate::serve::access::Access;
+    use crate::serve::cache::Memo;
+    use crate::serve::game_steps::GameSteps;
+    use crate::serve::glance::Glances;
+    use crate::serve::library::Library;
+    use crate::serve::play::GameRooms;
+    use crate::serve::reports::Charts;
+    use crate::serve::request::Request;
+    use crate::serve::request::tests::read;
+    use crate::serve::stored_games::Games;
+    use crate::serve::{MAX_EXPENSIVE, MAX_WAITING, Server};
+
+    /// A server of a folder with the run `x`.
+    pub(in crate::serve) fn server_of_a_run(folder: &Path) -> Server {
+        fs::create_dir(folder.join("x")).expect("a folder");
+        fs::write(folder.join("x/run.json"), "{}").expect("a file");
+        Server {
+            library: Library::open(folder).expect("a folder"),
+            access: Access::new("abc".to_owned(), Vec::new()),
+            rooms: GameRooms::new(Settings::new(None).expect("settings"), 100),
+            waiting: Arc::new(Semaphore::new(MAX_WAITING)),
+            expensive: Semaphore::new(MAX_EXPENSIVE),
+            memo: Memo::default(),
+            charts: Charts::default(),
+            games: Games::default(),
+            steps: GameSteps::default(),
+            glances: Glances::default(),
+        }
+    }
+
+    fn get(target: &str) -> Request {
+        read("GET", target, "Host: localhost", "").expect("a valid request")
+    }
+
+    #[test]
+    fn games_of_a_damaged_table_are_answered_with_the_cause() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = server_of_a_run(folder.path());
+        let run = server.library.find(&["x".to_owned()]).expect("a run");
+        let entry = |table: &str| FileEntry {
+            path: format!("{table}/iteration=0000/part-bb-00000.parquet"),
+            rows: 3,
+            bytes: 2,
+            blake3: "ab".repeat(32),
+        };
+        let files = ["games", "positions"].map(entry);
+        for file in &files {
+            let path = run.folder.path(&file.path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, "{}").expect("a file");
+        }
+        let table = run.folder.path(&files[1].path);
+        let manifest = Manifest {
+            version: 1,
+            step: "bb".repeat(32),
+            kind: "self_play".to_owned(),
+            kind_version: 1,
+            params: Param::group(),
+            inputs: Vec::new(),
+            seed: 1,
+            files: files.to_vec(),
+            summary: Param::group(),
+        };
+        let name = manifest.file_name(1);
+        manifest.write(&run.folder.steps().join(&name)).expect("a manifest");
+        let step = format!("step={}", name.trim_end_matches(".json"));
+        let answer = |query: &str| -> Value {
+            let reply = games(&server, &get(&format!("/api/games/x?{query}")), &run);
+            serde_json::from_slice(&reply.body).expect("JSON")
+        };
+        for query in [step.as_str(), ""] {
+            let found = answer(query);
+            assert!(found["because"].as_str().is_some_and(|why| why.contains("not a whole")), "{found}");
+            assert_eq!([&found["unreadable"], &found["next"], &found["all"]], [3, 3, 3], "{found}");
+            assert_eq!((&found["games"], &found["again"]), (&json!([]), &Value::Null));
+        }
+        // A finished step's table does not come back; the latest shard's may have moved.
+        fs::remove_file(table).expect("removes");
+        assert!(answer(&step)["because"].as_str().is_some_and(|why| why.contains("is missing")));
+    }
+
+    #[test]
+    fn a_run_that_is_named_twice_is_compared_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = server_of_a_run(folder.path());
+        fs::create_dir(folder.path().join("y")).expect("a folder");
+        fs::write(folder.path().join("y/run.json"), "{}").expect("a file");
+        let paths = |query: &str| {
+            let runs = compared(&server, &get(&format!("/api/compare?{query}")))?;
+            Some(runs.into_iter().map(|run| run.path).collect::<Vec<_>>())
+        };
+        assert_eq!(paths("run=x&run=x"), None);
+        assert_eq!(paths("run=y&run=x&run=y"), Some(vec!["y".to_owned(), "x".to_owned()]));
+    }
 }

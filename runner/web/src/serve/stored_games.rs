@@ -28,11 +28,16 @@ const MOVES: usize = 6;
 /// Larger files are not read for a few games.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Why games cannot be shown.
+/// Games of a table; an error for each that cannot be replayed.
+pub(super) type StoredGames = Vec<Result<StoredGame, GameTextError>>;
+
+/// Why games, or their searches, cannot be shown.
 #[derive(Debug, Error)]
 pub(super) enum GamesError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("{} is larger than {} MiB, so the games are without their searches", file.display(), MAX_BYTES >> 20)]
+    SearchesTooLarge { file: PathBuf },
     #[error("{} is larger than {} MiB, too large for a page; `dc0-run export pgn` writes its games", file.display(), MAX_BYTES >> 20)]
     TooLarge { file: PathBuf },
 }
@@ -80,19 +85,15 @@ fn page(
     for (shard, part) in source.parts(from..from.saturating_add(GAMES)) {
         let indices = next..;
         next += part.len() as u64;
-        let mut found = stored(library, run, shard, part.clone(), true);
-        // Games are shown without their searches if only these are too large.
-        if let Err(cause @ GamesError::TooLarge { .. }) = &found {
-            because = Some(cause.to_string());
-            found = stored(library, run, shard, part.clone(), false);
-        }
-        let found = match found {
-            Err(GamesError::TooLarge { .. }) => {
+        let (found, without_searches) = match stored_with_searches(library, run, shard, part.clone()) {
+            Err(cause @ GamesError::TooLarge { .. }) => {
                 unreadable += part.len();
+                because = Some(cause.to_string());
                 continue;
             }
             found => found?,
         };
+        because = because.or_else(|| Some(without_searches?.to_string()));
         for (game, index) in found.into_iter().zip(indices) {
             match game {
                 Ok(mut game) => {
@@ -116,6 +117,22 @@ fn page(
     }))
 }
 
+/// Some games of a shard with their searches, or without them, and with the reason, where only these are too large.
+pub(super) fn stored_with_searches(
+    library: &Library,
+    run: &Found,
+    shard: &Shard,
+    part: Range<usize>,
+) -> Result<(StoredGames, Option<GamesError>), GamesError> {
+    match stored(library, run, shard, part.clone(), true) {
+        Err(GamesError::TooLarge { file }) => {
+            let games = stored(library, run, shard, part, false)?;
+            Ok((games, Some(GamesError::SearchesTooLarge { file })))
+        }
+        games => Ok((games?, None)),
+    }
+}
+
 /// Some games of a shard. Searches are read on request: they need far more memory than moves.
 pub(super) fn stored(
     library: &Library,
@@ -123,7 +140,7 @@ pub(super) fn stored(
     shard: &Shard,
     part: Range<usize>,
     with_searches: bool,
-) -> Result<Vec<Result<StoredGame, GameTextError>>, GamesError> {
+) -> Result<StoredGames, GamesError> {
     let (first, count) = (part.start, part.len());
     let searched = match &shard.positions {
         Some(positions) if with_searches => rows::<PositionRow>(library, run, positions)?,
@@ -207,16 +224,42 @@ fn search_result(position: &Position, row: &PositionRow) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs::{self, File};
+    use std::path::Path;
 
-    use dc0_core::board::Game;
+    use dc0_core::board::{Game, GameResult, Reason};
+    use dc0_core::store::{GameRow, Provenance, write_table};
     use serde_json::json;
 
     use super::{GAMES, MAX_BYTES, page, plies};
     use crate::serve::game_steps::{GameSource, GameSteps};
-    use crate::serve::library::Library;
+    use crate::serve::library::{Found, Library};
     use crate::serve::shard::Shard;
+
+    /// A run with one game, whose searches are in a table that is too large.
+    pub(in crate::serve) fn with_large_searches(folder: &Path) -> (Library, Found, GameSource) {
+        let root = folder.join("x");
+        fs::create_dir(&root).expect("a folder");
+        fs::write(root.join("run.json"), "{}").expect("writes");
+        let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
+        let row = GameRow {
+            game: 0,
+            network: String::new(),
+            start_fen: game.start().fen(),
+            moves: game.moves().iter().map(|mv| mv.packed()).collect(),
+            opening_plies: 0,
+            result: GameResult::Draw,
+            reason: Reason::PlyCap.into(),
+        };
+        write_table(&root, "games", &[row], &Provenance::new()).expect("writes");
+        File::create(root.join("positions")).and_then(|file| file.set_len(MAX_BYTES + 1)).expect("a file");
+        let library = Library::open(folder).expect("a folder");
+        let run = library.find(&["x".to_owned()]).expect("a run");
+        let (games, positions) = ("games".to_owned(), Some("positions".to_owned()));
+        let shard = Shard { games, positions, headers: None, count: 1 };
+        (library, run, GameSource { name: "games".to_owned(), shards: vec![shard] })
+    }
 
     #[test]
     fn games_of_a_table_that_is_too_large_count_as_unreadable() {
@@ -238,6 +281,18 @@ mod tests {
         );
         assert!(first["because"].as_str().is_some_and(|why| why.contains("larger than 64 MiB")), "{first}");
         assert_eq!((&page(24)["unreadable"], &page(24)["next"]), (&json!(3), &json!(27)));
+    }
+
+    #[test]
+    fn games_are_listed_without_their_searches_where_only_these_are_too_large() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (library, run, source) = with_large_searches(folder.path());
+        let page = page((&library, &GameSteps::default()), &run, &source, 0).expect("a page");
+        assert_eq!((&page["unreadable"], &page["games"][0]["plies"][1]["m"][0]), (&json!(0), &json!("e4")));
+        assert_eq!(page["games"][0]["plies"][0]["t"], json!(null));
+        let because = page["because"].as_str().unwrap_or_default();
+        let expected = "x/positions is larger than 64 MiB, so the games are without their searches";
+        assert!(because.ends_with(expected), "{because}");
     }
 
     #[test]

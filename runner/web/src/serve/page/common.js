@@ -63,14 +63,14 @@ export class Rejected extends Error {
   }
 }
 
-// Sends a request; a rejected one throws an error with the server's message.
+// Sends a request; a rejected one throws an error with the server's message, and one without an answer another error.
 export async function request(path, { method = "GET", body } = {}) {
   const options = { method };
   if (method === "POST") {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body ?? {});
   }
-  const answer = await fetch(path, options);
+  const answer = await fetch(path, options).catch(() => { throw new Error("No connection to the server."); });
   const isJson = (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
   const value = isJson ? await answer.json() : null;
   if (!answer.ok) throw new Rejected(answer.status, value?.error ?? failure(answer.status));

@@ -6,8 +6,8 @@ const MAX_COMPARED = 8;
 
 const address = (paths) => `/compare?${new URLSearchParams(paths.map((path) => ["run", path]))}`;
 
-// The runs in the page's address.
-export const comparedPaths = () => new URLSearchParams(location.search).getAll("run");
+// The runs in the page's address, each once.
+export const comparedPaths = () => [...new Set(new URLSearchParams(location.search).getAll("run"))];
 
 // The boxes in a table, and the button that compares what is ticked.
 export class Ticks {

@@ -1,5 +1,5 @@
 // Which stored games are shown: of which step, which page of them, and the links to their PGN files.
-import { at, counted, encoded, make, request, setText } from "./common.js";
+import { at, counted, encoded, make, pause, request, setText, visible } from "./common.js";
 
 // The option for the latest stored games, which change while the run is running.
 const LATEST = "";
@@ -57,7 +57,9 @@ export class GamePages {
     if (own !== this.loads) return;
     if (found.again) {
       // A file has moved meanwhile, the server is busy, or it is gone.
-      setTimeout(() => { if (own === this.loads) this.load(from, isChosen); }, 2000);
+      await pause(2000);
+      await visible();
+      if (own === this.loads) this.load(from, isChosen);
       return;
     }
     this.shown = { ...found, step };
@@ -70,6 +72,7 @@ export class GamePages {
     const range = next > from ? `${from + 1} to ${next} of ${all}` : "none";
     const missing = unreadable ? `; ${unreadable} of them cannot be read` : "";
     setText(at("range"), range + missing + (because ? `: ${because}` : ""));
+    setText(at("no-games"), unreadable ? "None of these games can be read." : "No game is stored yet.");
     at("earlier").disabled = from === 0;
     at("later").disabled = next >= all;
     at("pgn-all").href = this.pgn(this.shown);

@@ -57,7 +57,7 @@ function state(row) {
 
 function elo({ elo, low, high, net }) {
   const interval = low < high ? `[${signedWhole(low)}, ${signedWhole(high)}]` : "";
-  const title = `net ${String(net).padStart(4, "0")} ${interval ? `, 95 % interval ${interval}` : ""}`;
+  const title = `net ${String(net).padStart(4, "0")}${interval ? `, 95 % interval ${interval}` : ""}`;
   return [make("span", { text: signedWhole(elo), title }), make("div", { text: interval, class: "facts" })];
 }
 

@@ -1,4 +1,4 @@
-import { at, encoded, make, pause, percent, request, setText, signed, visible } from "./common.js";
+import { Rejected, at, counted, encoded, make, pause, percent, request, setText, signed, visible } from "./common.js";
 import { draw, pieceName, piecesOf, squareName } from "./board.js";
 
 let game = null;
@@ -10,9 +10,11 @@ let watching = 0;
 const storeId = (id) => { try { sessionStorage.setItem("dc0-game", id); } catch { /* Then a reload starts without a game. */ } };
 const storedId = () => { try { return sessionStorage.getItem("dc0-game"); } catch { return null; } };
 
-function problem(text) {
+// Shows an error, or none; one of `watch` goes once there is a connection again.
+function problem(text, source = "") {
   at("problem").hidden = !text;
   at("problem").textContent = text ?? "";
+  at("problem").dataset.source = source;
 }
 
 // Does something and shows its error, if any. Returns whether it succeeded.
@@ -68,7 +70,7 @@ async function watch(id) {
       if (own !== watching) return;
       const state = await request(`/api/play/${id}?after=${game.version}`);
       if (own !== watching) return;
-      if (at("problem").dataset.source === "watch") { problem(null); delete at("problem").dataset.source; }
+      if (at("problem").dataset.source === "watch") problem(null);
       if (state.gone) {
         leave();
         problem(GONE);
@@ -79,8 +81,7 @@ async function watch(id) {
       take(state);
     } catch (error) {
       if (own !== watching) return;
-      problem(error.message);
-      at("problem").dataset.source = "watch";
+      problem(error instanceof Rejected ? error.message : `${error.message} Trying again.`, "watch");
       await pause(2000);
     }
   }
@@ -130,14 +131,22 @@ function choosePromotion(goals) {
   const button = (letter) => {
     const goal = goals.find(([, , , promotion]) => promotion === letter);
     const choice = make("button", { type: "button", text: names[letter] });
-    choice.addEventListener("click", () => { box.hidden = true; chosen = null; act("move", { move: goal[0] }); });
+    choice.addEventListener("click", () => { closePromotion(); act("move", { move: goal[0] }); });
     return choice;
   };
   const none = make("button", { type: "button", text: "cancel" });
-  none.addEventListener("click", () => { box.hidden = true; chosen = null; show(); });
+  none.addEventListener("click", closePromotion);
   box.replaceChildren(...["q", "r", "b", "n"].map(button), none);
   box.hidden = false;
   box.firstElementChild.focus();
+}
+
+// The keyboard goes back to the board.
+function closePromotion() {
+  at("promotion").hidden = true;
+  chosen = null;
+  show();
+  focusOn(focus);
 }
 
 function show() {
@@ -200,7 +209,7 @@ function showSearch() {
   const pair = (name, text) => make("div", { children: [make("dt", { text: name }), make("dd", { text })] });
   at("opinion").replaceChildren(pair("for White", search.score), pair("White wins", percent(win / 1000)), pair("draw", percent(draws / 1000)), pair("Black wins", percent(loss / 1000)));
   const side = search.side === "white" ? "White" : "Black";
-  at("caption").textContent = `The most visited moves for ${side} at ply ${search.ply}, ${search.simulations} simulations; q is for ${side}`;
+  at("caption").textContent = `The most visited moves for ${side} at ply ${search.ply}, ${counted(search.simulations, "simulation")}; q is for ${side}`;
   at("moves").tBodies[0].replaceChildren(...search.lines.map((line) => make("tr", { class: line.chosen ? "played" : null, children: [
     make("th", { text: line.san, scope: "row" }),
     make("td", { text: signed(line.q), class: "n" }),
@@ -208,7 +217,7 @@ function showSearch() {
     make("td", { text: percent(line.prior), class: "n" }),
     make("td", { text: line.line, class: "line" }),
   ] })));
-  at("more").textContent = search.more ? `${search.more} more moves were visited.` : "";
+  at("more").textContent = search.more ? `${counted(search.more, "more move")} ${search.more === 1 ? "was" : "were"} visited.` : "";
 }
 
 function showMoves() {
@@ -248,6 +257,7 @@ at("grid").addEventListener("keydown", (event) => {
   const [file, rank] = [(focus % 8) + sign * step[0], (focus >> 3) + sign * step[1]];
   if (file >= 0 && file < 8 && rank >= 0 && rank < 8) focusOn(rank * 8 + file);
 });
+at("promotion").addEventListener("keydown", ({ key }) => { if (key === "Escape") closePromotion(); });
 for (const verb of ["undo", "hint", "go", "stop"]) at(verb).addEventListener("click", () => act(verb));
 at("flip").addEventListener("click", () => {
   flipped = !flipped;
@@ -264,12 +274,20 @@ at("end").addEventListener("click", () => guarded(async () => {
   leave();
   at("begin").focus();
 }));
-at("setup").addEventListener("submit", (event) => { event.preventDefault(); guarded(begin); });
+at("setup").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const focused = document.activeElement;
+  at("begin").disabled = true;
+  await guarded(begin);
+  at("begin").disabled = false;
+  if (document.activeElement === document.body) focused.focus();
+});
 
 async function start() {
   const wanted = new URLSearchParams(location.search).get("run");
   const [limits, runs] = await Promise.all([request("/api/limits"), request("/api/nets")]);
   at("simulations").max = limits.simulations;
+  at("simulations").value = Math.min(at("simulations").value, limits.simulations);
   if (wanted && !runs.some(({ run }) => run === wanted)) runs.push(await request(`/api/nets/${encoded(wanted)}`));
   const option = (value, text) => make("option", { value, text });
   at("net").append(option("", "the net in the program"));

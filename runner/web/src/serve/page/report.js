@@ -1,6 +1,6 @@
 // The report of runs in a frame of its own. When the run has new data, a new frame is loaded beside the old one and replaces it
 // once it is complete, so that nothing flickers and the page does not jump.
-import { at } from "./common.js";
+import { at, pause, visible } from "./common.js";
 
 export class Report {
   // `address` is that of the report, but for its version.
@@ -35,7 +35,7 @@ export class Report {
     if (!frame.contentDocument?.body || frame.contentDocument.contentType !== "text/html") {
       // The server is busy or gone, or the run is gone; the old report stays until there is a new one.
       frame.remove();
-      setTimeout(() => { if (!this.isLoading && this.wanted !== this.shown) this.load(); }, 3000);
+      this.retry();
       return;
     }
     this.frame?.remove();
@@ -50,6 +50,12 @@ export class Report {
     this.observer.observe(frame.contentDocument.body);
     this.fit();
     if (this.wanted !== version) this.load();
+  }
+
+  async retry() {
+    await pause(3000);
+    await visible();
+    if (!this.isLoading && this.wanted !== this.shown) this.load();
   }
 
   fit() {

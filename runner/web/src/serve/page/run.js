@@ -76,7 +76,7 @@ function showState(status) {
   at("damage").hidden = !status.damage;
   setText(at("damage"), status.damage ?? "");
   setText(at("facts"), [
-    status.script, `seed ${status.seed}`, status.device, `${counted(status.steps, "step")} in ${duration(status.seconds)}`,
+    status.script, status.seed === null ? null : `seed ${status.seed}`, status.device, `${counted(status.steps, "step")} in ${duration(status.seconds)}`,
     status.generation === null ? null : `generation ${status.generation}`,
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));
