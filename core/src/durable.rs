@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::regular;
+use crate::regular::{self, folder_of};
 
 /// Writes a file so that a crash or power cut leaves either the old or the new content. Where there is a link, the file that it leads to
 /// is written; what is no file remains, and is an error.
@@ -23,10 +23,6 @@ pub fn write_part(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Like [`write`], with content written by `fill`.
 pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     flush_folder(folder_of(&replace(path, fill)?))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Replaces a file, and returns its path without links.
@@ -121,6 +117,39 @@ mod tests {
         write(&link, b"new").expect("writes");
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&file).expect("reads"), b"new");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_open_file_is_not_replaced_through_its_descriptor() {
+        use std::os::fd::AsRawFd as _;
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        write(&file, b"old").expect("writes");
+        let open = std::fs::File::options().append(true).open(&file).expect("opens");
+        let number = open.as_raw_fd();
+        let by_number =
+            ["/proc/self/fd", "/dev/fd"].map(|all| std::path::Path::new(all).join(number.to_string()));
+        std::os::unix::fs::symlink(&by_number[0], &link).expect("a link");
+        for path in [&by_number[0], &by_number[1], &link] {
+            let fault = write(path, b"new").expect_err("is no name");
+            assert_eq!(fault.kind(), std::io::ErrorKind::InvalidInput, "{}", path.display());
+            assert!(fault.to_string().starts_with("it stands for a file that is open already"), "{fault}");
+        }
+        assert_eq!(std::fs::read(&file).expect("reads"), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_cannot_be_followed_is_not_said_to_lead_nowhere() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&second, &first).expect("a link");
+        std::os::unix::fs::symlink(&first, &second).expect("a link");
+        let fault = write(&first, b"new").expect_err("leads around").to_string();
+        assert!(!fault.contains("leads to no file"), "{fault}");
+        assert!(first.is_symlink() && second.is_symlink());
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
     let start = start(args.fen.as_deref())?;
     let seed = args.seed.unwrap_or_else(|| seed_given(&args.engine).unwrap_or_else(clock::time_seed));
     let mut settings = settings(&args.engine)?;
-    settings.check_play()?;
+    settings.check_play(&args.engine.options)?;
     settings.set("DC0Seed", &seed.to_string())?;
     for (name, value) in [
         ("DC0Simulations", args.sims.map(|number| number.to_string())),

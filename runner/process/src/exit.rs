@@ -1,5 +1,6 @@
 //! The program's exit codes.
 
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 /// The exit codes of `dc0-run`; `docs/guides/scripts.md` lists them for users.
@@ -19,8 +20,44 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+impl Exit {
+    /// That of a file that cannot be written: of the disk, or of a name on the command line where no file can be.
+    pub fn of_writing(cause: &io::Error) -> Self {
+        match cause.kind() {
+            ErrorKind::InvalidInput
+            | ErrorKind::NotFound
+            | ErrorKind::AlreadyExists
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory => Self::BadInput,
+            _ => Self::Storage,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::path::Path;
+
+    use dc0_core::durable;
+
+    use super::Exit;
+
+    #[test]
+    fn a_name_where_no_file_can_be_is_bad_input() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for path in [here.to_owned(), here.join("Cargo.toml/name"), Path::new("").to_owned()] {
+            let cause = durable::write(&path, b"text").expect_err("is no file");
+            assert_eq!(Exit::of_writing(&cause), Exit::BadInput, "{}: {cause:?}", path.display());
+        }
+        for kind in [ErrorKind::StorageFull, ErrorKind::PermissionDenied] {
+            assert_eq!(Exit::of_writing(&Error::from(kind)), Exit::Storage);
+        }
     }
 }

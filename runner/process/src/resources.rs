@@ -52,22 +52,23 @@ struct GroupFiles {
     root: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// A line of `memory.stat`: file caches, which count as used although the system drops them when memory runs short.
-    cached: &'static str,
+    /// Lines of `memory.stat`: file caches, which count as used although the system drops them when memory runs short, active ones
+    /// after the others. `MemAvailable` has both, too.
+    cached: [&'static str; 2],
 }
 
 const VERSION_1: GroupFiles = GroupFiles {
     root: "/sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
-    cached: "total_inactive_file ",
+    cached: ["total_active_file ", "total_inactive_file "],
 };
 
 const VERSION_2: GroupFiles = GroupFiles {
     root: "/sys/fs/cgroup",
     limit: "memory.max",
     used: "memory.current",
-    cached: "inactive_file ",
+    cached: ["active_file ", "inactive_file "],
 };
 
 /// Bytes that the control groups of this process leave it, by the text of `/proc/self/cgroup`; `None` without a limit. `read` gives
@@ -93,10 +94,10 @@ fn left_by_group(folder: &str, files: &GroupFiles, read: &dyn Fn(&str) -> Option
     let number = |name: &str| read(&format!("{folder}/{name}"))?.trim().parse::<u64>().ok();
     // `max` where there is none.
     let limit = number(files.limit)?;
-    let cached = read(&format!("{folder}/memory.stat")).and_then(|text| {
-        text.lines().find_map(|line| line.strip_prefix(files.cached)).and_then(|bytes| bytes.parse().ok())
-    });
-    Some(limit.saturating_sub(number(files.used)?.saturating_sub(cached.unwrap_or(0))))
+    let stat = read(&format!("{folder}/memory.stat")).unwrap_or_default();
+    let bytes = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.parse::<u64>().ok());
+    let cached: u64 = files.cached.into_iter().filter_map(bytes).sum();
+    Some(limit.saturating_sub(number(files.used)?.saturating_sub(cached)))
 }
 
 /// The bytes in a line `NAME   12345 kB`.
@@ -173,13 +174,18 @@ mod tests {
             ("/sys/fs/cgroup/a/memory.current", "700\n"),
             ("/sys/fs/cgroup/a/memory.stat", "active_file 50\ninactive_file 200\n"),
         ];
-        assert_eq!(left("0::/a/b\n", &version_2), Some(500), "the group around it has a limit");
+        assert_eq!(left("0::/a/b\n", &version_2), Some(550), "the group around it has a limit");
         assert_eq!(left("0::/\n", &version_2), None);
         let version_1 = [
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000\n"),
             ("/sys/fs/cgroup/memory/memory.usage_in_bytes", "1200\n"),
         ];
         assert_eq!(left("5:cpu,cpuacct:/a\n4:memory:/a\n0::/a\n", &version_1), Some(0));
+        let cached = (
+            "/sys/fs/cgroup/memory/memory.stat",
+            "inactive_file 1\ntotal_inactive_file 200\ntotal_active_file 300\n",
+        );
+        assert_eq!(left("4:memory:/a\n", &[version_1.as_slice(), &[cached]].concat()), Some(300));
     }
 
     #[cfg(target_os = "linux")]

@@ -66,7 +66,8 @@ enum EncodeError {
 impl Fault for EncodeError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Read { .. } | Self::Write { .. } => Exit::Storage,
+            Self::Read { .. } => Exit::Storage,
+            Self::Write { cause, .. } => Exit::of_writing(cause),
             _ => Exit::BadInput,
         }
     }

@@ -7,6 +7,7 @@ mod puzzles;
 mod study;
 mod tensors;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use dc0_core::board::TablebaseError;
@@ -34,8 +35,14 @@ enum ExportError {
     Name { path: PathBuf, ending: &'static str },
     #[error(transparent)]
     Encoding(#[from] EncodingError),
+    #[error("cannot write {}", file.display())]
+    Write {
+        file: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
     #[error("the tensors cannot be written: {0}")]
-    Disk(std::io::Error),
+    Disk(io::Error),
     #[error("{}: {cause}; `dc0-run verify` says more", file.display())]
     Rows { file: PathBuf, cause: String },
     #[error(transparent)]
@@ -58,6 +65,13 @@ enum ExportError {
     Tablebases(#[from] TablebaseError),
     #[error(transparent)]
     EvalFile(#[from] EvalFileError),
+}
+
+impl ExportError {
+    /// For `map_err` on writing a file.
+    fn writing(file: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Write { file: file.to_owned(), cause }
+    }
 }
 
 /// The existing folder of a run or sweep that a command line names.
@@ -86,6 +100,9 @@ impl Fault for ExportError {
                 Exit::BadInput
             }
             Self::Run(cause) => cause.exit(),
+            Self::Write { cause: source, .. }
+            | Self::Checkpoint(CheckpointError::Write { source, .. })
+            | Self::Onnx(OnnxError::Write { source, .. }) => Exit::of_writing(source),
             Self::Checkpoint(_)
             | Self::Game { .. }
             | Self::Disk(_)
@@ -158,7 +175,7 @@ fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
 
 /// Describes an ONNX file, line by line.
 pub(crate) fn lines_of(model: &OnnxModel) -> Vec<String> {
-    let digest = model.weights_digest().map_or("never stored", |digest| &digest[..digest.len().min(8)]);
+    let digest = model.weights_digest().map_or("never stored", |digest| digest.get(..8).unwrap_or(digest));
     let mut lines = vec![format!("weights  {digest}"), format!("spec     {}", described(model.spec()))];
     lines.extend(model.inputs().iter().map(|tensor| format!("input    {tensor}")));
     lines.extend(model.outputs().iter().map(|tensor| format!("output   {tensor}")));
@@ -176,4 +193,23 @@ fn described(spec: &NetworkSpec) -> String {
         spec.encoding.name(),
         spec.orientation.name()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::network::onnx::{InputForm, OnnxModel};
+    use dc0_core::network::{initial_weights, preset};
+    use dc0_core::rng::Seed;
+
+    use super::lines_of;
+
+    #[test]
+    fn the_digest_of_a_changed_file_is_shown_as_it_is() {
+        let spec = preset("dc0-2x32").expect("a preset of this name").spec;
+        let weights = initial_weights(&spec, Seed { run: 0, step: 0 });
+        for (digest, shown) in [("0123456789", "01234567"), ("0123", "0123"), ("aééééb", "aééééb")] {
+            let model = OnnxModel::export(&spec, &weights, Some(digest), InputForm::Packed).expect("exports");
+            assert_eq!(lines_of(&model)[0], format!("weights  {shown}"));
+        }
+    }
 }

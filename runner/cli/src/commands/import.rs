@@ -122,9 +122,6 @@ fn import<F: GameFormat>(
             program.console.note(&line);
         }
     }
-    if let (Exit::Interrupted, Some(input)) = (exit, input) {
-        input.leave();
-    }
     Ok(exit)
 }
 

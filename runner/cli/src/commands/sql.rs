@@ -82,7 +82,8 @@ impl Fault for SqlError {
             | Self::NoFormat { .. }
             | Self::NoFile
             | Self::Taken { .. } => Exit::BadInput,
-            Self::Write { .. } | Self::Incomplete(_) => Exit::Storage,
+            Self::Write { cause, .. } => Exit::of_writing(cause),
+            Self::Incomplete(_) => Exit::Storage,
             Self::Sources(error) => error.exit(),
             Self::Analysis(error) => exit_of(error),
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use dc0_compare::verify::verify;
@@ -263,7 +263,6 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     };
     let piped = pipe(&["import", "pgn", "-", "--out", "datasets/piped"]);
     assert_eq!(piped.code, Some(0), "{}", piped.stderr);
-    assert!(!experiment.folder.path().join("datasets/.piped.import").exists());
     let headers: Vec<HeaderRow> =
         read_table(&files(&experiment.folder.path().join("datasets/piped"), "headers")[0]).expect("reads");
     assert_eq!((headers.len(), headers[0].source.as_str()), (30, "stdin"));
@@ -279,7 +278,7 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     }
     let left = fs::read_dir(experiment.folder.path().join("datasets")).expect("lists");
     let left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".import")), "{left:?}");
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".import")), "{left:?}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
     command.current_dir(experiment.folder.path()).args(["import", "pgn", "-", "--out", "datasets/new"]);
     let unreadable =
@@ -304,6 +303,59 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     );
     assert!(script.stdout.ends_with("], #{\n    min_elo: 1500,\n});\n"), "{}", script.stdout);
     assert!(!experiment.folder.path().join("datasets/d").exists());
+}
+
+#[test]
+fn imports_of_standard_input_to_the_same_folder_do_not_disturb_each_other() {
+    let experiment = with_games(30);
+    let start = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+        command.current_dir(experiment.folder.path());
+        command.args(["import", "pgn", "-", "--out", "datasets/d"]).args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the program starts")
+    };
+    let write = |child: &mut Child, text: &str| {
+        child.stdin.as_mut().expect("is piped").write_all(text.as_bytes()).expect("is read");
+    };
+    let ends = |child: Child, code: i32| {
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
+    };
+    let folder = experiment.folder.path().join("datasets");
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    };
+    let text = games(30);
+    let (first, second) = text.split_at(text.len() / 2);
+    let mut import = start(&[]);
+    write(&mut import, first);
+    while !names().iter().any(|name| name.starts_with(".d.import")) {
+        assert!(import.try_wait().expect("its state").is_none(), "it waits for the other games");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut check = start(&["--check"]);
+    write(&mut check, "1. e4 1-0\n");
+    ends(check, 0);
+    write(&mut import, second);
+    ends(import, 0);
+    assert_eq!(names(), ["d"]);
+    let headers: Vec<HeaderRow> = read_table(&files(&folder.join("d"), "headers")[0]).expect("reads");
+    assert_eq!(headers.len(), 30);
+
+    // What a killed one leaves is overwritten.
+    let mut killed = start(&["--check"]);
+    write(&mut killed, first);
+    while names() == ["d"] {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    killed.kill().expect("kills");
+    killed.wait().expect("ends");
+    let mut again = start(&["--check"]);
+    write(&mut again, &text);
+    ends(again, 0);
+    assert_eq!(names(), ["d"]);
 }
 
 pub(crate) fn problems(root: &Path) -> Vec<String> {

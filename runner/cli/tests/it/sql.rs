@@ -132,7 +132,7 @@ fn existing_files_are_replaced_only_on_request() {
     refused(
         &experiment,
         &["small", GAMES, "--out", "/dev/null/x.csv"],
-        3,
+        2,
         "error: cannot write /dev/null/x.csv",
     );
 }

@@ -79,9 +79,21 @@ const OF_TREE_SEARCH: [&str; 9] = [
 /// Those of them that a command line may give for nets of either search.
 const FOR_ANY_NET: [&str; 2] = ["Backend", "Device"];
 
-/// Options that a game in the terminal does not use, besides `time.…`.
-const NOT_IN_PLAY: [&str; 7] =
-    ["LogFile", "Move Overhead", "MultiPV", "Ponder", "UCI_Chess960", "UCI_ShowWDL", "VerboseMoveStats"];
+/// Why a game in the terminal does not use `time.…`.
+const NO_CLOCK: &str = "which has no clock";
+
+/// Options that a game in the terminal does not use, besides `time.…`, each with the reason.
+const NOT_IN_PLAY: [(&str, &str); 9] = [
+    (CLEAR_HASH, "which begins with an empty cache"),
+    ("LogFile", "which has no session of UCI to log"),
+    ("Move Overhead", NO_CLOCK),
+    ("MultiPV", "which shows a fixed number of lines"),
+    ("Ponder", "which does not search during your moves"),
+    ("UCI_AnalyseMode", "which chooses moves as --temperature says"),
+    ("UCI_Chess960", "which reads castling in every notation"),
+    ("UCI_ShowWDL", "which shows the chances in its bar"),
+    ("VerboseMoveStats", "which writes no lines of UCI"),
+];
 
 impl SearchMode {
     /// Whether the second searcher, alpha-beta, looks for the move.
@@ -157,12 +169,12 @@ pub enum SettingsError {
         mode: SearchMode,
     },
     /// An option that a game in the terminal does not use.
-    #[error(
-        "option {option} has no effect in `play`, which has no clock, no chess program and a board of its own; leave it out"
-    )]
+    #[error("option {option} is of no use in `play`, {why}; leave it out")]
     NotInPlay {
         /// The option.
         option: String,
+        /// What of the game makes it useless.
+        why: &'static str,
     },
     /// The temperature beside a root rule that draws no moves, on a command line.
     #[error(
@@ -329,6 +341,12 @@ pub struct Settings {
     backend: Backend,
     device: String,
     onnxruntime: Option<PathBuf>,
+}
+
+/// Why a game in the terminal does not use an option; `None` if it does.
+fn not_in_play(option: &str) -> Option<&'static str> {
+    let listed = NOT_IN_PLAY.iter().find(|(name, _)| *name == option).map(|(_, why)| *why);
+    listed.or_else(|| option.starts_with("time.").then_some(NO_CLOCK))
 }
 
 /// A size of the hash in MiB, if the machine has that much; nothing is known of some systems.
@@ -538,14 +556,16 @@ impl Settings {
         }
     }
 
-    /// Fails if another search was chosen, or an option set, that a game in the terminal does not use.
-    pub(crate) fn check_play(&self) -> Result<(), SettingsError> {
+    /// Fails if another search was chosen, or an option set, that a game in the terminal does not use. `given` are the options of the
+    /// command line: a button has no value that differs from its default.
+    pub(crate) fn check_play(&self, given: &[(String, String)]) -> Result<(), SettingsError> {
         if self.mode != SearchMode::Dc0 {
             return Err(SettingsError::NotPlayed { mode: self.mode });
         }
-        let is_unused = |name: &&String| name.starts_with("time.") || NOT_IN_PLAY.contains(&name.as_str());
-        match self.changed.iter().find(is_unused) {
-            Some(option) => Err(SettingsError::NotInPlay { option: option.clone() }),
+        let clears = given.iter().any(|(name, _)| name.eq_ignore_ascii_case(CLEAR_HASH));
+        let mut set = self.changed.iter().map(String::as_str).chain(clears.then_some(CLEAR_HASH));
+        match set.find_map(|option| Some((option, not_in_play(option)?))) {
+            Some((option, why)) => Err(SettingsError::NotInPlay { option: option.to_owned(), why }),
             None => Ok(()),
         }
     }

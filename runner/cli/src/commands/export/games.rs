@@ -15,7 +15,7 @@ use dc0_core::store::{
 use super::ExportError;
 use super::args::{ExportPgnArgs, Games};
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
-use dc0_runs::{Folder, FolderKind, RunError, Slot};
+use dc0_runs::{Folder, FolderKind, Slot};
 
 /// Writes the games of all steps that are asked for, in the order of the script, and returns lines that report what was written.
 pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
@@ -53,7 +53,7 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
     match (failure, written) {
         (Some(error), _) => Err(*error),
         (None, written) => {
-            written.map_err(RunError::io("write", &args.out))?;
+            written.map_err(ExportError::writing(&args.out))?;
             let (games, steps) = (counted(games as usize, "game"), counted(wanted.len(), "step"));
             Ok(vec![format!("wrote    {}: {games} of {steps}", args.out.display())])
         }

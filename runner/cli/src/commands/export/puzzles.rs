@@ -10,7 +10,7 @@ use dc0_core::store::{FileEntry, GameRow, MatchGameRow, read_entry};
 use super::ExportError;
 use super::args::ExportPuzzlesArgs;
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
-use dc0_runs::{Folder, FolderKind, RunError};
+use dc0_runs::{Folder, FolderKind};
 
 /// Writes the puzzles of all finished games, in the order of the script, and returns lines that report what was written.
 pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError> {
@@ -37,7 +37,7 @@ pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError
         return Err(ExportError::NoGames { run: root, wanted });
     }
     let content: String = suite.lines.iter().map(|epd| format!("{epd}\n")).collect();
-    durable::write(&args.out, content.as_bytes()).map_err(RunError::io("write", &args.out))?;
+    durable::write(&args.out, content.as_bytes()).map_err(ExportError::writing(&args.out))?;
     let counts: Vec<String> =
         suite.counts.iter().map(|(kind, count)| format!("{count} {}", kind.plural())).collect();
     Ok(vec![format!("wrote    {}: {}", args.out.display(), counts.join(", "))])

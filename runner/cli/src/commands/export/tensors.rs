@@ -12,7 +12,7 @@ use dc0_core::trainer::{TensorCounts, TensorError, TensorFile, TensorForm};
 use super::ExportError;
 use super::args::ExportTensorsArgs;
 use dc0_runs::view::{FinishedStep, RunView};
-use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
+use dc0_runs::{Folder, FolderKind, Series, Slot};
 
 /// Writes the positions of all steps that are asked for, in the order of the script, and returns lines that report what was written.
 pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError> {
@@ -58,7 +58,7 @@ pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError
     match (failure, written) {
         (Some(error), _) => Err(error),
         (None, written) => {
-            written.map_err(RunError::io("write", &args.out))?;
+            written.map_err(ExportError::writing(&args.out))?;
             let (positions, steps) =
                 (counted(counts.positions as usize, "position"), counted(wanted.len(), "step"));
             Ok(vec![format!("wrote    {}: {positions} of {steps}, in {encoding}", args.out.display())])

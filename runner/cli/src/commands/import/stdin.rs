@@ -1,10 +1,10 @@
-//! Standard input as a file. An import reads its sources twice, for their digests and for their games, and again after a kill.
+//! Standard input as a file. An import reads its sources twice, for their digests and for their games.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use dc0_runs::RunError;
+use dc0_runs::{Folder, Lock, RunError};
 
 use super::ImportError;
 
@@ -14,11 +14,11 @@ const INPUT: &str = "-";
 /// Bytes that are copied at once.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// A copy of standard input beside the dataset. It is removed with this value, unless the import was interrupted.
+/// A copy of standard input beside the dataset, in a folder that only this process uses. It is removed with this value.
 pub(super) struct KeptInput {
-    folder: PathBuf,
-    /// Whether an interrupted import still needs it.
-    is_needed: bool,
+    folder: Folder,
+    /// Held while the folder is used.
+    _lock: Lock,
 }
 
 /// Copies standard input beside the dataset, if one of the files stands for it.
@@ -32,8 +32,7 @@ pub(super) fn kept(files: &[PathBuf], parent: &Path, name: &str) -> Result<Optio
     if input.is_terminal() {
         return Err(ImportError::Terminal);
     }
-    let kept = KeptInput { folder: parent.join(format!(".{name}.import")), is_needed: false };
-    fs::create_dir_all(&kept.folder).map_err(RunError::io("create", &kept.folder))?;
+    let kept = KeptInput::new(parent, name)?;
     let path = kept.file();
     let mut file = File::create(&path).map_err(RunError::io("create", &path))?;
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -49,8 +48,23 @@ pub(super) fn kept(files: &[PathBuf], parent: &Path, name: &str) -> Result<Optio
 }
 
 impl KeptInput {
+    /// The first folder that no other import uses. What a killed one has left there is overwritten.
+    fn new(parent: &Path, name: &str) -> Result<Self, RunError> {
+        let mut number = 1;
+        loop {
+            let folder = Folder::at(&parent.join(format!(".{name}.import-{number}")));
+            fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
+            match Lock::take(&folder) {
+                Ok(lock) => return Ok(Self { folder, _lock: lock }),
+                Err(RunError::Locked { .. }) => number += 1,
+                Err(cause) => return Err(cause),
+            }
+        }
+    }
+
+    /// Rows have its name as that of their source.
     fn file(&self) -> PathBuf {
-        self.folder.join("stdin")
+        self.folder.root().join("stdin")
     }
 
     /// The files, with the copy instead of standard input.
@@ -58,20 +72,13 @@ impl KeptInput {
         let path = |file: &PathBuf| if file == Path::new(INPUT) { self.file() } else { file.clone() };
         files.iter().map(path).collect()
     }
-
-    /// Leaves the copy for the import that goes on.
-    pub(super) fn leave(mut self) {
-        self.is_needed = true;
-    }
 }
 
 impl Drop for KeptInput {
     fn drop(&mut self) {
-        if self.is_needed {
-            return;
-        }
-        if let Err(cause) = fs::remove_dir_all(&self.folder) {
-            log::warn!("{} is not needed any more and cannot be removed: {cause}", self.folder.display());
+        let folder = self.folder.root();
+        if let Err(cause) = fs::remove_dir_all(folder) {
+            log::warn!("{} is not needed any more and cannot be removed: {cause}", folder.display());
         }
     }
 }

@@ -327,19 +327,28 @@ fn options_that_a_game_in_the_terminal_does_not_use_are_refused_there() {
     let play = |name: &str, value: &str| {
         let mut settings = settings();
         settings.set(name, value).expect("an option of the engine");
-        settings.check_play().map_err(|error| error.to_string())
+        let given = [(name.to_owned(), value.to_owned())];
+        settings.check_play(&given).map_err(|error| error.to_string())
     };
     for (name, value) in
         [("Threads", "2"), ("score.scale", "200"), ("search.c_puct_base", "100"), ("MultiPV", "1")]
     {
         assert_eq!(play(name, value), Ok(()));
     }
-    for (name, value) in
-        [("MultiPV", "3"), ("Move Overhead", "10"), ("time.longest", "2"), ("Ponder", "true")]
-    {
-        let refused = play(name, value).expect_err("has no effect");
-        assert!(refused.starts_with(&format!("option {name} has no effect in `play`")), "{refused}");
+    for (name, value, why) in [
+        ("MultiPV", "3", "a fixed number of lines"),
+        ("Move Overhead", "10", "no clock"),
+        ("time.longest", "2", "no clock"),
+        ("Ponder", "true", "does not search during your moves"),
+        ("UCI_AnalyseMode", "true", "as --temperature says"),
+        ("clear hash", "", "an empty cache"),
+    ] {
+        let refused = play(name, value).expect_err("is of no use").to_lowercase();
+        let option = name.to_lowercase();
+        assert!(refused.starts_with(&format!("option {option} is of no use in `play`, which ")), "{refused}");
+        assert!(refused.contains(why), "{refused}");
     }
+    assert_eq!(play("UCI_AnalyseMode", "false"), Ok(()));
     let refused = play("SearchMode", "alphabeta").expect_err("another search");
     assert!(refused.contains("`play` uses the tree search, got alphabeta"), "{refused}");
 }
