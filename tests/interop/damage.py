@@ -185,7 +185,7 @@ def serve(world, root):
     site, token = address.groups()
 
     def get(page):
-        request = urllib.request.Request(f"{site}{page}", headers={"Cookie": f"dc0-{site.rsplit(':', 1)[1]}-{token[:8]}={token}"})
+        request = urllib.request.Request(f"{site}{page}", headers={"Cookie": f"dc0-{site.rsplit(':', 1)[1]}={token}"})
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.read().decode()
