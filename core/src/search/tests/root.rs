@@ -165,16 +165,18 @@ fn the_move_may_be_chosen_by_value_or_lower_confidence_bound() {
     assert_eq!([ChooseBy::Visits, ChooseBy::Value, ChooseBy::Bound].map(chosen), ["e2e4", "d2d4", "c2c4"]);
 }
 
+/// An edge whose visits had these values.
+fn edge(values: &[f64]) -> VisitedEdge {
+    let mut edge = VisitedEdge::EMPTY;
+    for value in values {
+        edge.in_flight = 1;
+        edge.visit(*value);
+    }
+    edge
+}
+
 #[test]
 fn few_visits_have_a_wide_bound_even_if_their_values_are_equal() {
-    let edge = |values: &[f64]| {
-        let mut edge = VisitedEdge::EMPTY;
-        for value in values {
-            edge.in_flight = 1;
-            edge.visit(*value);
-        }
-        edge
-    };
     // KataGo's prior of weight 1/n² has variance 1: √((1/2) / 2) for one visit.
     assert!((edge(&[0.9]).standard_error() - 0.5).abs() < 1e-9);
     // Two: the variance is (1/4) / (2 + 1/4), of (2 + 1/4)² / (2 + 1/16) effective visits.
@@ -188,14 +190,6 @@ fn few_visits_have_a_wide_bound_even_if_their_values_are_equal() {
 
 #[test]
 fn removed_visits_leave_no_trace() {
-    let edge = |values: &[f64]| {
-        let mut edge = VisitedEdge::EMPTY;
-        for value in values {
-            edge.in_flight = 1;
-            edge.visit(*value);
-        }
-        edge
-    };
     let mut changed = edge(&[0.5, 0.3, -0.7, 0.3, 0.3, 0.1]);
     changed.remove_visits(3, 0.9);
     let expected = edge(&[0.5, -0.7, 0.1]);
