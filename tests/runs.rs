@@ -19,9 +19,18 @@ fn run_tiny(out: &Path, lanes: &str) {
 /// The digests of the files of a run that must be reproducible: games, nets, curves, matches and searches.
 fn digests(run: &Path) -> BTreeMap<String, String> {
     let mut digests = BTreeMap::new();
-    for folder in
-        ["games", "positions", "networks", "training", "matches", "searches", "trees", "puzzles", "answers"]
-    {
+    for folder in [
+        "games",
+        "positions",
+        "networks",
+        "training",
+        "matches",
+        "searches",
+        "trees",
+        "puzzles",
+        "answers",
+        "predictions",
+    ] {
         for file in files_below(&run.join(folder)) {
             let name = file.strip_prefix(run).expect("below the run").to_string_lossy().into_owned();
             let digest = blake3::hash(&fs::read(&file).expect("a stored file")).to_hex().to_string();

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use dc0_core::store::{
-    AnswerRow, Column, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow,
-    StoreError, TableRow, TrainingRow, TreeRow, ValidationRow, peek_table,
+    AnswerRow, Column, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PredictionRow, PuzzleRow,
+    RejectRow, StoreError, TableRow, TrainingRow, TreeRow, ValidationRow, peek_table,
 };
 
 /// A table stored in files.
@@ -68,7 +68,7 @@ fn stored<R: TableRow>(numbering: Numbering) -> Stored {
 }
 
 /// All stored tables.
-pub(crate) fn all() -> [Stored; 11] {
+pub(crate) fn all() -> [Stored; 12] {
     [
         stored::<GameRow>(Numbering::Folder("iteration")),
         stored::<PositionRow>(Numbering::Folder("iteration")),
@@ -81,6 +81,7 @@ pub(crate) fn all() -> [Stored; 11] {
         stored::<TreeRow>(Numbering::Folder("analysis")),
         stored::<PuzzleRow>(Numbering::Folder("suite")),
         stored::<AnswerRow>(Numbering::Folder("suite")),
+        stored::<PredictionRow>(Numbering::Folder("validation")),
     ]
 }
 

@@ -28,6 +28,8 @@ pub enum Purpose {
     Resignation,
     /// Which positions are searched again.
     Reanalysis,
+    /// Which positions a net is measured on.
+    Validation,
     /// Initial weights of a net.
     Weights,
     /// Differences between the copied channels of a grown net.
@@ -58,6 +60,7 @@ impl Purpose {
             Self::PlayoutCap => "playout-cap",
             Self::Resignation => "resignation",
             Self::Reanalysis => "reanalysis",
+            Self::Validation => "validation",
             Self::Weights => "weights",
             Self::Growth => "growth",
             Self::Sampling => "sampling",

@@ -27,7 +27,8 @@ pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
 pub(crate) use game::{OPENING_PLIES_TAG, REASON_TAG};
 pub use records::{
-    AnswerRow, HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+    AnswerRow, HeaderRow, MatchGameRow, PredictionRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow,
+    ValidationRow,
 };
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};

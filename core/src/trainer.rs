@@ -16,12 +16,14 @@
 //! The policy's support is *all legal moves*: the softmax runs over them only, so illegal moves have no probability and
 //! no gradient, and a legal move without a visit has the target 0.
 
+mod calibration;
 mod params;
 pub mod samples;
 mod sampling;
 mod tensors;
 #[cfg(feature = "torch")]
 mod torch;
+mod validation;
 
 pub use params::{
     AverageKind, BatchNormMode, CappedGames, Mirroring, OptimizerKind, OptimizerParams, OptimizerStart,
@@ -33,6 +35,9 @@ pub use tensors::{TensorCounts, TensorError, TensorFile, TensorForm};
 pub use torch::{
     CarriedState, Loader, TrainError, TrainJob, TrainSummary, Trained, TrainingBatch, TrainingRow,
     ValidationRow, check_state, train, updates_done, useful_threads,
+};
+pub use validation::{
+    PredictionSums, ValidateError, ValidateParams, Validated, ValidationGames, ValidationJob,
 };
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ SWEEP = """sweep(#{ name: "small", space: #{ filters: choice([4, 8, 12]) }, samp
     trial.filters * 1.0
 });
 """
-TABLES = ["games", "positions", "training", "validation", "matches", "searches", "trees", "puzzles", "answers", "headers", "rejects", "costs", "steps", "runs", "ratings", "staleness"]
+TABLES = ["games", "positions", "training", "validation", "matches", "searches", "trees", "puzzles", "answers", "predictions", "headers", "rejects", "costs", "steps", "runs", "ratings", "staleness"]
 HASHES = " union all ".join(f"select '{table}' as t, count(*) as n, bit_xor(hash(x))::varchar as h from {table} as x" for table in TABLES)
 # Files whose content no result depends on; people may write more into a README.
 FREE = re.compile(r"(^|/)(README\.md|run\.log|run\.lock|progress\.json|sweep\.lock|[^/]*\.tmp)$")

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AnswerRow, GameRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, TreeRow};
+use super::{AnswerRow, GameRow, LineRow, MatchGameRow, PositionRow, PredictionRow, PuzzleRow, TreeRow};
 use crate::board::{Adjudication, Ending, Game, GameResult, GameTextError, Move, Position, Reason, Rules};
 
 /// A target's shares in 65535ths are rounded one by one, which moves their sum by half of one for each legal move.
@@ -92,6 +92,11 @@ pub fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
 pub fn answer_fault(row: &AnswerRow) -> Option<String> {
     let played = Some(row.played).filter(|played| *played != AnswerRow::NO_MOVE);
     illegal_in(&row.fen, row.right.iter().chain(&played))
+}
+
+/// What contradicts the rules of chess in a net's prediction, if anything.
+pub fn prediction_fault(row: &PredictionRow) -> Option<String> {
+    illegal_in(&row.fen, [row.likeliest].iter())
 }
 
 /// What is wrong with a position, or with the first move that is not legal in it.

@@ -330,3 +330,47 @@ pub struct ValidationRow {
     /// unless `batch_norm` is frozen, on the same samples, at most one batch of them.
     pub batch_norm_gap: f64,
 }
+
+/// What a net predicts of a stored position, beside what training would teach.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionRow {
+    /// The number of the iteration or import within the window, the oldest first, from 0; the key of the table, with `game` and `ply`.
+    pub source: u32,
+    /// The number of the iteration or import in its run.
+    pub iteration: u32,
+    /// The number of the game there.
+    pub game: u32,
+    /// Plies played before the position, including the opening.
+    pub ply: u16,
+    /// The position.
+    pub fen: String,
+    /// The net's likeliest move, packed as by `board::Move`.
+    pub likeliest: u16,
+    /// How likely the net takes it to be.
+    pub prior: f32,
+    /// The place of the policy target's largest share among the moves by their priors, 1 for the likeliest; 0 without a policy target.
+    pub rank: u16,
+    /// Cross-entropy of the policy over legal moves, in nats; not a number without a policy target.
+    pub policy_loss: f32,
+    /// Entropy of the policy target, in nats: the least `policy_loss`; not a number without a policy target.
+    pub target_entropy: f32,
+    /// The net's P(win) − P(loss) for the side to move.
+    pub q: f32,
+    /// The net's P(draw); 0 from a scalar value head.
+    pub d: f32,
+    /// P(win) − P(loss) of the value target.
+    pub target_q: f32,
+    /// P(draw) of the value target.
+    pub target_d: f32,
+    /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
+    pub value_loss: f32,
+    /// The score of the game for the side to move, 0, 1/2 or 1, or that of perfect play where tablebases correct it; not a number if the
+    /// ply cap ended it.
+    pub score: f32,
+    /// Squared error of win, draw and loss against that score (Brier 1950); not a number without it.
+    pub brier: f32,
+    /// Plies left in the game that the net predicts; not a number without that head.
+    pub moves_left: f32,
+    /// Plies left in the game; not a number if it was ended before the rules did.
+    pub plies_left: f32,
+}

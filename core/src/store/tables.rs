@@ -1,7 +1,8 @@
 //! Declares the tables, each column once.
 
 use super::records::{
-    AnswerRow, HeaderRow, MatchGameRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow, ValidationRow,
+    AnswerRow, HeaderRow, MatchGameRow, PredictionRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow,
+    ValidationRow,
 };
 use super::row::table;
 use crate::board::{Ending, Fault, GameResult, Move, PgnEnd, Side};
@@ -171,6 +172,30 @@ table! {
 }
 
 table! {
+    PredictionRow is "predictions" version 1, key (source: u32, game: u32, ply: u16), check prediction_fault {
+        source: u32 as Dictionary,
+        iteration: u32 as Dictionary,
+        game: u32 as Plain,
+        ply: u16 as Deltas,
+        fen: String as Lengths,
+        likeliest: u16 as Dictionary,
+        prior: f32 as ByteColumns,
+        rank: u16 as Dictionary,
+        policy_loss: f32 as ByteColumns,
+        target_entropy: f32 as ByteColumns,
+        q: f32 as ByteColumns,
+        d: f32 as ByteColumns,
+        target_q: f32 as ByteColumns,
+        target_d: f32 as ByteColumns,
+        value_loss: f32 as ByteColumns,
+        score: f32 as Dictionary,
+        brier: f32 as ByteColumns,
+        moves_left: f32 as ByteColumns,
+        plies_left: f32 as Dictionary,
+    }
+}
+
+table! {
     LineRow is "searches" version 1, key (search: u32, line: u16), check line_fault {
         search: u32 as Plain,
         line: u16 as Dictionary,
@@ -263,6 +288,40 @@ fn surprise_fault(surprise: f32) -> Option<String> {
     let is_wrong = surprise < 0.0 || surprise.is_infinite();
     is_wrong
         .then(|| format!("`policy_surprise` is {surprise}, expected a finite number of at least 0, or NaN"))
+}
+
+fn prediction_fault(row: &PredictionRow) -> Option<String> {
+    if (row.rank == 0) != row.policy_loss.is_nan() {
+        let PredictionRow { rank, policy_loss, .. } = row;
+        return Some(format!(
+            "`rank` is {rank} and `policy_loss` {policy_loss}; without a policy target they are 0 and NaN"
+        ));
+    }
+    if row.score.is_nan() != row.brier.is_nan()
+        || ![0.0, 0.5, 1.0].contains(&row.score) && !row.score.is_nan()
+    {
+        return Some(format!(
+            "`score` is {} and `brier` {}; expected 0, 0.5 or 1 and a number, or NaN and NaN",
+            row.score, row.brier
+        ));
+    }
+    unknown_move(&[row.likeliest])
+        .or_else(|| range_fault(0.0, "prior", row.prior))
+        .or_else(|| range_fault(-1.0, "q", row.q))
+        .or_else(|| range_fault(0.0, "d", row.d))
+        .or_else(|| range_fault(-1.0, "target_q", row.target_q))
+        .or_else(|| range_fault(0.0, "target_d", row.target_d))
+        .or_else(|| below_zero("policy_loss", row.policy_loss))
+        .or_else(|| below_zero("target_entropy", row.target_entropy))
+        .or_else(|| below_zero("value_loss", row.value_loss))
+        .or_else(|| below_zero("brier", row.brier))
+        .or_else(|| below_zero("moves_left", row.moves_left))
+        .or_else(|| below_zero("plies_left", row.plies_left))
+}
+
+/// NaN stands for what is not known.
+fn below_zero(name: &str, value: f32) -> Option<String> {
+    (value < 0.0).then(|| format!("`{name}` is {value}, expected at least 0, or NaN"))
 }
 
 fn line_fault(row: &LineRow) -> Option<String> {

@@ -82,6 +82,17 @@ param_enum! {
     }
 }
 
+impl TrainedPositions {
+    /// Whether a position is one of these.
+    pub(super) fn include(self, is_full: bool, is_quiet: bool) -> bool {
+        match self {
+            Self::Full => is_full,
+            Self::All => true,
+            Self::Quiet => is_quiet,
+        }
+    }
+}
+
 param_enum! {
     /// What a full search teaches the policy.
     pub enum PolicyTarget {

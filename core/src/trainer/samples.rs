@@ -22,6 +22,7 @@ use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
 
 use replay::ReplayedGame;
+pub(super) use replay::is_quiet;
 use rows::Rows;
 pub(super) use rows::hash_numbers;
 pub use rows::{Reply, Sample};
@@ -156,6 +157,11 @@ pub fn value_targets(
     let mut ply = 0;
     let values = target::values(game, positions, &[], Targets::from_params(params), &mut ply);
     values.map_err(|fault| SampleError { part: "the game".to_owned(), game: game.game, ply, fault })
+}
+
+/// Whether a training with these parameters holds out a game.
+pub(super) fn is_held_out(game: &GameRow, params: &TrainParams) -> bool {
+    target::is_held_out(game, Targets::from_params(params))
 }
 
 impl Samples {

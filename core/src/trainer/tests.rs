@@ -3,6 +3,7 @@
 mod params;
 mod samples;
 mod sampling;
+mod validation;
 
 use rand::RngExt;
 

@@ -14,6 +14,8 @@ pub enum Series {
     Searches,
     /// `puzzles/suite=0003/…`, `answers/suite=0003/…`.
     Puzzles,
+    /// `predictions/validation=0003/…`.
+    Validations,
 }
 
 /// One number of a series.
@@ -27,8 +29,8 @@ pub struct Slot {
 
 impl Series {
     /// All series.
-    pub(super) const ALL: [Self; 5] =
-        [Self::Iterations, Self::Networks, Self::Matches, Self::Searches, Self::Puzzles];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Iterations, Self::Networks, Self::Matches, Self::Searches, Self::Puzzles, Self::Validations];
 
     /// The folders that belong to the series.
     pub fn folders(self) -> &'static [&'static str] {
@@ -38,6 +40,7 @@ impl Series {
             Self::Matches => &["matches"],
             Self::Searches => &["searches", "trees"],
             Self::Puzzles => &["puzzles", "answers"],
+            Self::Validations => &["predictions"],
         }
     }
 
@@ -49,6 +52,7 @@ impl Series {
             Self::Matches => "match",
             Self::Searches => "analysis",
             Self::Puzzles => "suite",
+            Self::Validations => "validation",
         }
     }
 
@@ -59,6 +63,7 @@ impl Series {
             ("load_network", Self::Networks),
             ("grow", Self::Networks),
             ("train", Self::Networks),
+            ("validate", Self::Validations),
             ("self_play", Self::Iterations),
             ("import_pgn", Self::Iterations),
             ("import_lc0", Self::Iterations),
@@ -77,6 +82,7 @@ impl Series {
             Self::Networks | Self::Matches => "",
             Self::Searches => "analysis=",
             Self::Puzzles => "suite=",
+            Self::Validations => "validation=",
         }
     }
 }
@@ -89,6 +95,7 @@ pub struct Numbers {
     matches: u32,
     searches: u32,
     puzzles: u32,
+    validations: u32,
 }
 
 impl Numbers {
@@ -100,6 +107,7 @@ impl Numbers {
             Series::Matches => &mut self.matches,
             Series::Searches => &mut self.searches,
             Series::Puzzles => &mut self.puzzles,
+            Series::Validations => &mut self.validations,
         };
         *count += 1;
         Slot { series, number: *count - 1 }

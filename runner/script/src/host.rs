@@ -25,7 +25,9 @@ use std::sync::Arc;
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::params::Value;
-use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Player, SolvedPuzzles, Window};
+use dc0_steps::handles::{
+    Analysis, Fields, Games, MatchResult, Network, Player, SolvedPuzzles, Validation, Window,
+};
 
 use crate::declare::declare;
 use coming::ComingGames;
@@ -48,6 +50,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<MatchResult>(engine);
     register_fields::<Analysis>(engine);
     register_fields::<SolvedPuzzles>(engine);
+    register_fields::<Validation>(engine);
     let shared = Arc::clone(session);
     engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
         declare(&shared.declaration, &context, map)
@@ -80,6 +83,7 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
             .or_else(|| read::<Player>(value))
             .or_else(|| read::<Analysis>(value))
             .or_else(|| read::<SolvedPuzzles>(value))
+            .or_else(|| read::<Validation>(value))
             .or_else(|| read::<ComingGames>(value))
             .or_else(|| read::<sweeps::FinishedSweep>(value))
     };

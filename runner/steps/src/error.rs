@@ -14,8 +14,8 @@ use dc0_core::network::{EvaluatorError, GrowError};
 use dc0_core::search::{AnalysisError, TreeFault};
 use dc0_core::selfplay::SelfPlayError;
 use dc0_core::store::StoreError;
-use dc0_core::trainer::TrainError;
 use dc0_core::trainer::samples::SampleError;
+use dc0_core::trainer::{TrainError, ValidateError};
 use thiserror::Error;
 
 use crate::memory::TooLittleMemory;
@@ -197,6 +197,18 @@ pub enum StepError {
     /// The user asked to stop between two stages.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+impl From<ValidateError> for StepError {
+    fn from(error: ValidateError) -> Self {
+        match error {
+            ValidateError::Sample(error) => error.into(),
+            ValidateError::Game(error) => error.into(),
+            ValidateError::Tablebase(error) => error.into(),
+            ValidateError::Evaluator(error) => error.into(),
+            ValidateError::Cancelled(error) => error.into(),
+        }
+    }
 }
 
 impl Fault for StepError {

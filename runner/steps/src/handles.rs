@@ -245,6 +245,19 @@ pub struct SolvedPuzzlesFields {
     pub summary: Summary,
 }
 
+/// A net measured on stored games.
+#[derive(Debug, Clone)]
+pub struct Validation(pub Arc<ValidationFields>);
+
+/// The fields of a validation.
+#[derive(Debug, Clone)]
+pub struct ValidationFields {
+    /// Its number among the run's validations, from 0.
+    pub number: u32,
+    /// Means of losses and scores.
+    pub summary: Summary,
+}
+
 /// The positions to search.
 #[derive(Debug, Clone)]
 pub enum SearchInput {
@@ -482,6 +495,18 @@ impl Fields for SolvedPuzzles {
 
     fn fields(&self) -> Vec<(String, Value)> {
         with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
+    }
+}
+
+impl Fields for Validation {
+    const KIND: &'static str = "Validation";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
     }
 }
 

@@ -11,6 +11,7 @@ mod reanalyze;
 mod search;
 mod self_play;
 mod train;
+mod validate;
 
 pub use arena::{
     Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator, endings, opening_book, unused_by,
@@ -41,6 +42,7 @@ pub static KINDS: &[&dyn Kind] = &[
     &KindOf::<import::Import<PgnParams>>::ENTRY,
     &KindOf::<import::Import<Lc0Params>>::ENTRY,
     &KindOf::<train::Training>::ENTRY,
+    &KindOf::<validate::NetworkValidation>::ENTRY,
     &KindOf::<reanalyze::Reanalysis>::ENTRY,
     &KindOf::<Arena>::ENTRY,
     &KindOf::<search::PositionSearch>::ENTRY,

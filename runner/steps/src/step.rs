@@ -16,7 +16,7 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
-use crate::handles::{Analysis, Games, MatchResult, Network, Player, SolvedPuzzles, Window};
+use crate::handles::{Analysis, Games, MatchResult, Network, Player, SolvedPuzzles, Validation, Window};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::summary::Summary;
@@ -108,6 +108,8 @@ pub enum StepResult {
     Analysis(Analysis),
     /// Solved puzzles.
     Puzzles(SolvedPuzzles),
+    /// A measured net.
+    Validation(Validation),
 }
 
 impl StepResult {
@@ -119,6 +121,7 @@ impl StepResult {
             Self::Match(verdict) => &verdict.0.summary,
             Self::Analysis(analysis) => &analysis.0.summary,
             Self::Puzzles(solved) => &solved.0.summary,
+            Self::Validation(validation) => &validation.0.summary,
         }
     }
 }

@@ -236,7 +236,7 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
 }
 
 /// The tables that are stored in the folders of steps.
-const STORED: [&str; 11] = [
+const STORED: [&str; 12] = [
     "games",
     "positions",
     "headers",
@@ -248,6 +248,7 @@ const STORED: [&str; 11] = [
     "trees",
     "puzzles",
     "answers",
+    "predictions",
 ];
 
 /// The files of finished steps with their digests.

@@ -10,7 +10,7 @@ use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
 /// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "network",
     "load_network",
     "grow",
@@ -18,6 +18,7 @@ const KINDS: [&str; 11] = [
     "import_pgn",
     "import_lc0",
     "train",
+    "validate",
     "reanalyze",
     "arena",
     "search",

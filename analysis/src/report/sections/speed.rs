@@ -8,12 +8,13 @@ use crate::report::section::{Part, Section, Table, drawn};
 use crate::report::steps::Step;
 
 /// Kinds of steps: their names in the tables, and in the report.
-const KINDS: [(&str, &str); 11] = [
+const KINDS: [(&str, &str); 12] = [
     ("self_play", "self-play"),
     ("import_pgn", "importing games"),
     ("import_lc0", "importing games of lc0"),
     ("reanalyze", "reanalysis"),
     ("train", "training"),
+    ("validate", "validation"),
     ("arena", "matches"),
     ("search", "analysis"),
     ("puzzles", "puzzles"),

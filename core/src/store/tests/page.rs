@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::super::{
-    AnswerRow, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PuzzleRow, RejectRow, TableRow,
-    TrainingRow, TreeRow, ValidationRow,
+    AnswerRow, GameRow, HeaderRow, LineRow, MatchGameRow, PositionRow, PredictionRow, PuzzleRow, RejectRow,
+    TableRow, TrainingRow, TreeRow, ValidationRow,
 };
 
 fn page() -> String {
@@ -45,8 +45,9 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<TreeRow>(&page);
     check::<PuzzleRow>(&page);
     check::<AnswerRow>(&page);
+    check::<PredictionRow>(&page);
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
     // The columns of `trials` depend on the sweep; `costs` are the runner's; `ratings`, `staleness`, `steps` and `runs` are not files.
-    assert_eq!(page.matches("\n### `").count(), 17, "the page describes no other table");
+    assert_eq!(page.matches("\n### `").count(), 18, "the page describes no other table");
 }

@@ -6,7 +6,6 @@ use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
 use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
-use crate::trainer::TrainedPositions;
 
 /// What the samples of every game depend on.
 #[derive(Debug, Clone, Copy)]
@@ -88,13 +87,9 @@ impl Replay<'_> {
             let played = Move::from_packed(packed).filter(is_legal).ok_or(Fault::IllegalMove { packed })?;
             if let Some(row) = rows.next_if(|row| usize::from(row.ply) == game.ply()) {
                 self.check(row, &game, packed)?;
-                let is_quiet = !game.position().is_check() && game.position().known(played).is_quiet();
+                let is_quiet = is_quiet(game.position(), played);
                 self.quiet.push(is_quiet);
-                let is_trained = match self.setup.targets.positions {
-                    TrainedPositions::Full => row.full,
-                    TrainedPositions::All => true,
-                    TrainedPositions::Quiet => is_quiet,
-                };
+                let is_trained = self.setup.targets.positions.include(row.full, is_quiet);
                 self.trained.push(is_trained);
                 if is_trained {
                     self.push(row, &game)?;
@@ -180,6 +175,11 @@ impl Replay<'_> {
         let balance = self.balances[later];
         if (later - ply).is_multiple_of(2) { balance } else { -balance }
     }
+}
+
+/// Whether a position is quiet: without a check, and with a move that neither captures nor promotes.
+pub(in crate::trainer) fn is_quiet(position: &Position, played: Move) -> bool {
+    !position.is_check() && position.known(played).is_quiet()
 }
 
 fn same<T: PartialEq + ToString>(column: &'static str, expected: &T, found: &T) -> Result<(), Fault> {

@@ -9,6 +9,7 @@ use crate::network::MOVES_LEFT_SCALE;
 use crate::network::torch::Heads;
 use crate::params::Schedule;
 use crate::trainer::TrainParams;
+use crate::trainer::validation::HUBER_DELTA;
 
 /// The logit of a padding move: its probability is exactly 0, and unlike minus infinity it stays finite when multiplied by a
 /// target of 0.
@@ -64,10 +65,6 @@ impl<T> Sums<T> {
 
 /// Sums on the device.
 pub(super) type LossSums = Sums<Tensor>;
-
-/// Where the moves-left loss turns from square to linear, in units of [`MOVES_LEFT_SCALE`]: 10 plies, as in Leela's training
-/// (`lczero-training`, `tfprocess.py`).
-const HUBER_DELTA: f64 = 10.0 / MOVES_LEFT_SCALE;
 
 impl LossSums {
     /// The losses of a net's outputs against a batch's targets.

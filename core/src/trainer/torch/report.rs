@@ -3,6 +3,7 @@
 use super::loss::Totals;
 pub use crate::store::{TrainingRow, ValidationRow};
 use crate::trainer::TrainParams;
+use crate::trainer::calibration::Calibration;
 
 /// A summary of one training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,36 +113,5 @@ impl Validation {
             calibration_error: self.calibration.error(),
             batch_norm_gap: running - own,
         }
-    }
-}
-
-/// Expected scores beside those that followed, in ten equal ranges of the expected score.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Calibration {
-    ranges: [Range; 10],
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Range {
-    count: f64,
-    expected: f64,
-    scored: f64,
-}
-
-impl Calibration {
-    /// Adds a position: P(win) + P(draw) / 2, and the score of its game, 0, 1/2 or 1, both for the side to move.
-    pub(super) fn add(&mut self, expected: f64, score: f64) {
-        let ranges = self.ranges.len();
-        let range = &mut self.ranges[((expected * ranges as f64) as usize).min(ranges - 1)];
-        range.count += 1.0;
-        range.expected += expected;
-        range.scored += score;
-    }
-
-    /// The mean over positions of |expected − scored| of their range; not a number without positions.
-    pub(super) fn error(&self) -> f64 {
-        let count: f64 = self.ranges.iter().map(|range| range.count).sum();
-        let distances = self.ranges.iter().map(|range| (range.expected - range.scored).abs());
-        distances.sum::<f64>() / count
     }
 }

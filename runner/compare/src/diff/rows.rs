@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use dc0_core::search::{LineRow, TreeRow};
 use dc0_core::selfplay::{GameRow, PositionRow};
 use dc0_core::store::{
-    AnswerRow, FileEntry, MatchGameRow, PuzzleRow, StoreError, TableRow, TrainingRow, ValidationRow,
-    read_table,
+    AnswerRow, FileEntry, MatchGameRow, PredictionRow, PuzzleRow, StoreError, TableRow, TrainingRow,
+    ValidationRow, read_table,
 };
 
 use dc0_runs::Folder;
@@ -28,6 +28,7 @@ pub(super) fn first_difference(
         "trees" => first_different::<TreeRow>(own, other),
         "puzzles" => first_different::<PuzzleRow>(own, other),
         "answers" => first_different::<AnswerRow>(own, other),
+        "predictions" => first_different::<PredictionRow>(own, other),
         _ => Ok(None),
     }
 }

@@ -10,10 +10,10 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
 use dc0_core::store::{
-    AnswerRow, FileEntry, HeaderRow, LineRow, MatchGameRow, PuzzleRow, RejectRow, ShardFiles, StoreError,
-    TableRow, TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
+    AnswerRow, FileEntry, HeaderRow, LineRow, MatchGameRow, PredictionRow, PuzzleRow, RejectRow, ShardFiles,
+    StoreError, TableRow, TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
 };
-use dc0_core::trainer::check_state;
+use dc0_core::trainer::{PredictionSums, check_state};
 use dc0_runs::view::FinishedStep;
 use dc0_runs::{Folder, Manifest, Remedy};
 use dc0_steps::kinds::endings;
@@ -54,6 +54,7 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         "search" => reader.search(),
         "puzzles" if manifest.summary.member("player").is_some() => reader.answers(),
         "puzzles" => reader.puzzles(),
+        "validate" => reader.predictions(),
         "network" | "load_network" | "grow" | "train" => reader.network(),
         _ => {}
     }
@@ -338,6 +339,34 @@ impl Reader<'_> {
         self.findings.positions += rows.len() as u64;
         let found = summarise_answers(&rows);
         self.summary(&found, &["puzzles", "solved", "faults", "nodes", "milliseconds"]);
+    }
+
+    /// Means are added up by shards, as the step does.
+    fn predictions(&mut self) {
+        let mut found = PredictionSums::default();
+        for entry in self.manifest().files.clone() {
+            let mut shard = PredictionSums::default();
+            for row in self.table::<PredictionRow>(&entry) {
+                if let Some(fault) = legality::prediction_fault(&row) {
+                    self.fault(&entry, &format!("game {}, ply {}: {fault}", row.game, row.ply));
+                }
+                shard.add(&row);
+            }
+            found.merge(&shard);
+        }
+        self.findings.positions += found.positions;
+        let known = [
+            "positions",
+            "policy_loss",
+            "policy_entropy",
+            "policy_accuracy",
+            "policy_top_three",
+            "value_loss",
+            "moves_left_loss",
+            "brier",
+            "calibration_error",
+        ];
+        self.summary(&found.to_value(), &known);
     }
 
     /// The net that a step has made, and the curves of its training.

@@ -298,7 +298,7 @@ impl OpenRun {
                 self.update_table(|table| table.matched(verdict));
                 self.progress().matches.push(verdict.clone());
             }
-            StepResult::Analysis(_) | StepResult::Puzzles(_) => {}
+            StepResult::Analysis(_) | StepResult::Puzzles(_) | StepResult::Validation(_) => {}
         }
     }
 

@@ -200,5 +200,6 @@ fn step(
         StepResult::Match(verdict) => Dynamic::from(verdict),
         StepResult::Analysis(analysis) => Dynamic::from(analysis),
         StepResult::Puzzles(solved) => Dynamic::from(solved),
+        StepResult::Validation(validation) => Dynamic::from(validation),
     })
 }

@@ -8,10 +8,11 @@ use crate::encoding::POLICY_SIZE;
 use crate::network::graph::AuxiliaryHeads;
 use crate::network::torch::{Heads, NetInput};
 use crate::params::Schedule;
+use crate::trainer::calibration::Calibration;
 use crate::trainer::samples::Samples;
 use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
 use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, counts, expected_scores};
-use crate::trainer::torch::report::{Calibration, Meter};
+use crate::trainer::torch::report::Meter;
 use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {

@@ -21,8 +21,8 @@ use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
 use crate::trainer::{
     AverageKind, BatchNormMode, CappedGames, CarriedState, Drawn, Mirroring, OptimizerKind, OptimizerParams,
-    OptimizerStart, Sampler, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, TrainedPositions,
-    WeightAverage, train,
+    OptimizerStart, PredictionSums, Sampler, TrainError, TrainJob, TrainParams, TrainPrecision, Trained,
+    TrainedPositions, ValidateParams, ValidationGames, ValidationJob, WeightAverage, train,
 };
 
 pub(super) fn tiny_net() -> Checkpoint {
@@ -517,6 +517,36 @@ fn held_out_losses_fall_where_there_is_something_to_learn() {
     let (first, last) = (trained.validation[0], trained.summary.validation.expect("games are held out"));
     assert!(last.policy_loss < first.policy_loss - 0.05, "{first:?} {last:?}");
     assert!(last.value_loss < first.value_loss - 0.05, "{first:?} {last:?}");
+}
+
+#[test]
+fn a_net_that_is_measured_as_it_plays_has_the_losses_of_its_training() {
+    let (games, positions) = random_games(24, 20);
+    let training = TrainParams { search_value_weight: 0.5, ..short(OptimizerParams::default()) };
+    let trained = run(&training, &samples(&games, &positions, &training));
+    let expected = trained.summary.validation.expect("games are held out");
+    let spec = tiny_net().spec;
+    let mut net = TorchEvaluator::new(&spec, &trained.weights, TorchOptions::default()).expect("builds");
+    let params = ValidateParams { held_out: Some(training.validation_fraction), ..ValidateParams::default() };
+    let job = ValidationJob { params: &params, seed: SEED, value_head: spec.value_head.kind };
+    let shard = ValidationGames { source: 0, iteration: 0, name: "a", games: &games, positions: &positions };
+    let mut sums = PredictionSums::default();
+    job.shard(shard, &mut net, &Silent).expect("sound rows").rows.iter().for_each(|row| sums.add(row));
+    let found = sums.to_value();
+    let figures = [
+        ("policy_loss", expected.policy_loss),
+        ("policy_entropy", expected.policy_entropy),
+        ("policy_accuracy", expected.policy_accuracy),
+        ("policy_top_three", expected.policy_top_three),
+        ("value_loss", expected.value_loss),
+        ("moves_left_loss", expected.moves_left_loss),
+        ("brier", expected.brier),
+        ("calibration_error", expected.calibration_error),
+    ];
+    for (name, expected) in figures {
+        let found = found.member(name).and_then(Value::as_f64).expect("a figure");
+        assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{name}: {found}, not {expected}");
+    }
 }
 
 #[test]

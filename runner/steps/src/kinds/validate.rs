@@ -1,0 +1,280 @@
+//! The step that measures a net on stored games, and stores what it predicts of each position.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
+use dc0_core::params::{Problem, Value};
+use dc0_core::selfplay::{Shard, lanes};
+use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry, write_table};
+use dc0_core::text_table;
+use dc0_core::trainer::{PredictionSums, ValidateParams, Validated, ValidationGames, ValidationJob};
+use dc0_process::format::counted;
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use serde::{Deserialize, Serialize};
+
+use crate::assumption::Assumption;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, number};
+use crate::files;
+use crate::handles::{Games, Network, Validation, ValidationFields, Window, short_digest};
+use crate::memory::{Machine, Memory};
+use crate::metered::metered;
+use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
+use crate::shards::Shards;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
+use crate::usage::Usage;
+
+/// Bytes of a prediction's row.
+const ROW_BYTES: f64 = 55.0;
+
+/// The net that is measured, and the games that it is measured on.
+pub(crate) struct NetworkValidation {
+    network: Network,
+    window: Window,
+}
+
+/// A shard's part of the summary.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Part {
+    games: u64,
+    sums: PredictionSums,
+}
+
+/// Where a shard's games are stored.
+struct Stored<'a> {
+    /// The number of their iteration or import within the window.
+    source: u32,
+    games: &'a Games,
+    files: ShardFiles<'a>,
+}
+
+impl Step for NetworkValidation {
+    const KIND: &'static str = "validate";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Validations;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "validate",
+        form: "run.validate(network, window, #{…})",
+        returns: "a validation",
+        meaning: "A step: measures a net on the games of a window without training it, as it plays, and stores what it predicts of each \
+            position. With `held_out` only on games that a training holds out.",
+        example: "let validation = run.validate(trained, games, #{ positions: \"all\" });\nprint(validation.value_loss);",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network, ArgumentKind::Window]];
+    const NEEDS_MAP: bool = false;
+
+    type Params = ValidateParams;
+
+    fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(network), Argument::Window(window)]) => {
+                window.refuse_weights(problems);
+                Ok(Self { network, window })
+            }
+            _ => Err(no_matching_form()),
+        }
+    }
+
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window::default() })
+    }
+
+    /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
+    fn inputs(&self, params: &ValidateParams) -> Result<Vec<Input>, StepError> {
+        let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
+        for (number, stored) in self.stored().enumerate() {
+            let ShardFiles { games, positions, .. } = stored.files;
+            for (kind, entry) in [("games", games), ("positions", positions)] {
+                inputs.push(Input { name: format!("{kind} {number:05}"), digest: entry.blake3.clone() });
+            }
+        }
+        if let Some(tables) = params.training().open_tablebases()? {
+            inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
+        }
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &ValidateParams,
+        workspace: &StepWorkspace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let net = files::load(&workspace.folder, &self.network)?;
+        let shards = Shards::<Part>::find(workspace, self.shards())?;
+        let done = shards.finished.keys().map(|index| u64::from(self.shards()[*index as usize].games)).sum();
+        let amount = Amount { unit: "games", done, total: self.games().into() };
+        let progress = context.progress(workspace, &format!("validation of {}", self.network.name()), amount);
+        let job = ValidationJob { params, seed: workspace.seed, value_head: net.spec.value_head.kind };
+        let measure = |evaluator: &mut Box<dyn Evaluator>, shard: Shard| {
+            self.measure(job, workspace.folder.root(), shard, &mut **evaluator, &progress)
+        };
+        let keep = |shard: Shard, found: Validated| {
+            self.keep(workspace, shard, &found).map(|()| ControlFlow::Continue(()))
+        };
+        workspace.meter.set_lanes(context.lanes);
+        let worker =
+            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
+        lanes::run(&shards.rest, context.lanes, &worker, &measure, &keep)?;
+        context.close(&progress);
+        product(workspace, shards.count)
+    }
+
+    fn result(&self, _: &ValidateParams, output: StepOutput) -> Result<StepResult, StepError> {
+        let StepOutput { number, summary, .. } = output;
+        Ok(StepResult::Validation(Validation(Arc::new(ValidationFields { number, summary }))))
+    }
+
+    fn players(&self) -> String {
+        format!("of {}", self.network.name())
+    }
+
+    fn figures(summary: &Value) -> String {
+        let shown = |name| {
+            let figure = summary.member(name).and_then(Value::as_f64);
+            figure.map_or_else(|| "-".to_owned(), |figure| text_table::figure(figure, 3))
+        };
+        let positions = counted(number(summary, "positions") as usize, "position");
+        let [policy, value, accuracy] = ["policy_loss", "value_loss", "policy_accuracy"].map(shown);
+        format!("{positions}, policy loss {policy}, value loss {value}, policy accuracy {accuracy}")
+    }
+
+    fn planned(&self, _: &ValidateParams, number: u32) -> Result<String, StepError> {
+        let (net, games) = (self.network.name(), counted(self.games() as usize, "game"));
+        Ok(format!("validation {number:04}: {net} measured on {games}"))
+    }
+
+    fn begun(&self, _: &ValidateParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
+        Ok(Shards::<Part>::find(workspace, self.shards())?.progress(|part| part.sums.positions))
+    }
+
+    fn memory(&self, _: &ValidateParams, machine: Machine) -> Memory {
+        Memory::of_inference(&[&self.network], self.shards().len() as u32, machine)
+    }
+
+    fn estimate(&self, params: &ValidateParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
+        let all = self.positions(params);
+        let positions = all.saturating_sub(done);
+        let shards = self.shards().len();
+        let flops = positions as f64 * flops(&self.network);
+        let shard = (all as u32).div_ceil(shards.max(1) as u32).max(1);
+        let plan = ShardPlan { count: positions as u32, shard, game_slots: params.batch, lanes };
+        let pace = plan.pace(1.0, 1.0, positions as f64, flops);
+        let bytes = positions as f64 * ROW_BYTES + shards as f64 * TABLE_BYTES;
+        Estimate { work: Work { positions, evaluations: positions, flops, bytes, ..Work::default() }, pace }
+    }
+
+    fn mock_result(&self, params: &ValidateParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
+        MockResult { summary: self.assumed(params, assumption), files: vec!["predictions".to_owned()] }
+    }
+
+    fn spent(&self, summary: &Value) -> Spent {
+        let evaluations = number(summary, "positions") as f64;
+        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+    }
+}
+
+impl NetworkValidation {
+    /// The window's files, one pair for each shard.
+    fn stored(&self) -> impl Iterator<Item = Stored<'_>> {
+        (0..).zip(self.window.games()).flat_map(|(source, games)| {
+            let files = ShardFiles::of_iteration(&games.0.files);
+            files.map(move |files| Stored { source, games, files })
+        })
+    }
+
+    fn shards(&self) -> Vec<Shard> {
+        let mut first_game = 0;
+        let shard = |(index, stored): (u32, Stored<'_>)| {
+            let shard = Shard { index, first_game, games: stored.files.games.rows as u32 };
+            first_game += shard.games;
+            shard
+        };
+        (0..).zip(self.stored()).map(shard).collect()
+    }
+
+    fn games(&self) -> u32 {
+        self.window.sum("games") as u32
+    }
+
+    /// The positions to measure, if those of the parameters are as many as there are on average.
+    fn positions(&self, params: &ValidateParams) -> u64 {
+        let share = params.share * params.held_out.unwrap_or(1.0);
+        (self.window.sum("positions") as f64 * share) as u64
+    }
+
+    fn measure(
+        &self,
+        job: ValidationJob<'_>,
+        own: &Path,
+        shard: Shard,
+        evaluator: &mut dyn Evaluator,
+        observer: &dyn Observer,
+    ) -> Result<Validated, StepError> {
+        let Some(stored) = self.stored().nth(shard.index as usize) else {
+            unreachable!("a shard is one of the window's")
+        };
+        let root = stored.games.root(own);
+        let games: Vec<GameRow> = read_entry(root, stored.files.games)?;
+        let positions: Vec<PositionRow> = read_entry(root, stored.files.positions)?;
+        let of = ValidationGames {
+            source: stored.source,
+            iteration: stored.games.0.iteration,
+            name: stored.files.name(),
+            games: &games,
+            positions: &positions,
+        };
+        Ok(job.shard(of, evaluator, observer)?)
+    }
+
+    fn keep(&self, workspace: &StepWorkspace, shard: Shard, found: &Validated) -> Result<(), StepError> {
+        let (network, number) = (short_digest(&self.network.0.digest), shard.index.to_string());
+        let provenance = files::provenance(workspace, [("network", network), ("shard", &number)]);
+        let path = workspace.part("predictions", shard.index);
+        let files = vec![write_table(workspace.folder.root(), &path, &found.rows, &provenance)?];
+        let mut sums = PredictionSums::default();
+        found.rows.iter().for_each(|row| sums.add(row));
+        let part = Part { games: found.games, sums };
+        Ok(workspace.keep_shard(shard.index, &ShardNote { files, part })?)
+    }
+
+    /// The mock summary: a net as it might be.
+    fn assumed(&self, params: &ValidateParams, assumption: Assumption) -> Value {
+        let [policy, value] = assumption.pick([[2.2, 0.8], [0.04, 0.01], [7.0, 1.0]]);
+        let [accuracy, entropy] = assumption.pick([[0.4, 1.5], [0.99, 0.03], [0.01, 3.0]]);
+        let [brier, calibration_error] = assumption.pick([[0.5, 0.05], [0.02, 0.0], [1.2, 0.4]]);
+        let has_moves_left = self.network.0.spec.moves_left_head.is_some();
+        let count = |count: u64| Value::Int(count as i64);
+        Value::of([
+            ("games", count((f64::from(self.games()) * params.held_out.unwrap_or(1.0)) as u64)),
+            ("positions", count(self.positions(params))),
+            ("policy_loss", Value::Float(policy)),
+            ("policy_entropy", Value::Float(entropy)),
+            ("policy_accuracy", Value::Float(accuracy)),
+            ("policy_top_three", Value::Float(accuracy)),
+            ("value_loss", Value::Float(value)),
+            ("moves_left_loss", if has_moves_left { Value::Float(value) } else { Value::None }),
+            ("brier", Value::Float(brier)),
+            ("calibration_error", Value::Float(calibration_error)),
+        ])
+    }
+}
+
+/// Merges the shards in order from their notes, so that the result does not depend on when they were done.
+fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
+    let (mut whole, mut entries) = (Part::default(), Vec::new());
+    for note in workspace.all_shards::<Part>(shards)? {
+        entries.extend(note.files);
+        whole.games += note.part.games;
+        whole.sums.merge(&note.part.sums);
+    }
+    let mut summary = whole.sums.to_value();
+    summary.put("games", Value::Int(whole.games as i64));
+    Ok(Product { files: entries, summary })
+}
