@@ -37,7 +37,7 @@ fn the_schema_page_has_the_types_of_the_columns_that_come_from_paths() {
     for row in rows {
         let name = row[0].trim_end_matches('`');
         let of_stored = ["games", "positions", "headers", "rejects", "training", "validation", "matches"];
-        let of_stored = of_stored.iter().chain(&["searches", "trees", "puzzles", "answers"]);
+        let of_stored = of_stored.iter().chain(&["searches", "trees", "puzzles", "answers", "predictions"]);
         let kinds: Vec<&str> = of_stored
             .filter_map(|table| tables.iter().find(|known| known.name == *table))
             .filter_map(|table| table.columns.iter().find(|column| column.name == name))

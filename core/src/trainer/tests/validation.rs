@@ -22,7 +22,7 @@ fn measured(
     job.shard(shard, evaluator, &Silent).expect("sound rows")
 }
 
-fn places(rows: &[PredictionRow]) -> Vec<(u32, u16)> {
+fn keys(rows: &[PredictionRow]) -> Vec<(u32, u16)> {
     rows.iter().map(|row| (row.game, row.ply)).collect()
 }
 
@@ -82,7 +82,7 @@ fn rows_do_not_depend_on_which_others_are_measured() {
         !position.is_check() && position.piece_at(played.to()).is_none()
     };
     // Random games of twelve plies have neither promotions nor captures en passant that this would miss.
-    assert_eq!(places(&quiet), places(&whole.iter().filter(is_quiet).cloned().collect::<Vec<_>>()));
+    assert_eq!(keys(&quiet), keys(&whole.iter().filter(is_quiet).cloned().collect::<Vec<_>>()));
 }
 
 #[test]
@@ -104,7 +104,9 @@ fn means_are_merged_and_unknown_where_nothing_was_measured() {
     let rows = measured(&ValidateParams::default(), &games, &positions, &mut net).rows;
     let sums = |rows: &[PredictionRow]| {
         let mut sums = PredictionSums::default();
-        rows.iter().for_each(|row| sums.add(row));
+        for row in rows {
+            sums.add(row);
+        }
         sums
     };
     let mut merged = sums(&rows[..17]);

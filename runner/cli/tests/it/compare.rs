@@ -350,6 +350,6 @@ fn costs_are_written_for_each_step_and_rewritten_if_lost() {
 fn the_smoke_experiment_is_reproduced_byte_for_byte() {
     let experiment = Experiment::new(include_str!("../../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
-    let expected = ["Reproduced: all 11 steps produced the same 28 files."];
+    let expected = ["Reproduced: all 12 steps produced the same 30 files."];
     check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);
 }

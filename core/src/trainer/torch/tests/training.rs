@@ -11,7 +11,7 @@ use crate::durable::digest;
 use crate::event::{Event, Observer, Silent};
 use crate::network::checkpoint::Checkpoint;
 use crate::network::samples::{king_buckets, trained_weights};
-use crate::network::torch::{TorchEvaluator, TorchOptions};
+use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use crate::network::{
     AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, TensorSpec, Tower,
     TowerSpec, ValueHeadSpec, Weights, initial_weights, layout,
@@ -526,7 +526,8 @@ fn a_net_that_is_measured_as_it_plays_has_the_losses_of_its_training() {
     let trained = run(&training, &samples(&games, &positions, &training));
     let expected = trained.summary.validation.expect("games are held out");
     let spec = tiny_net().spec;
-    let mut net = TorchEvaluator::new(&spec, &trained.weights, TorchOptions::default()).expect("builds");
+    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+    let mut net = TorchEvaluator::new(&spec, &trained.weights, options).expect("builds");
     let params = ValidateParams { held_out: Some(training.validation_fraction), ..ValidateParams::default() };
     let job = ValidationJob { params: &params, seed: SEED, value_head: spec.value_head.kind };
     let shard = ValidationGames { source: 0, iteration: 0, name: "a", games: &games, positions: &positions };
