@@ -14,6 +14,9 @@ use crate::setup::digest;
 /// Five material balances with three pieces and thirty with four, each with a WDL and a DTZ table.
 const TABLE_FILES: usize = 70;
 
+/// The file that says which python-chess the tables are from.
+const STAMP: &str = "dc0-stamp";
+
 const NO_NETWORK: &str = "the tablebases are in it; see the message above. \
      Without a network, `cargo xtask test --fast` still works";
 
@@ -35,8 +38,8 @@ pub(crate) fn tables(checkout: &Checkout) -> anyhow::Result<PathBuf> {
 
 /// Whether a folder holds all tablebases, with this stamp.
 fn is_installed(folder: &Path, stamp: &str) -> bool {
-    fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == stamp)
-        && count_tables(folder).is_ok_and(|found| found == TABLE_FILES)
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == stamp)
+        && count_tables(folder).is_ok_and(|found| found >= TABLE_FILES)
 }
 
 /// The line of `requirements.txt` that pins python-chess.
@@ -77,22 +80,30 @@ fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> 
         found == TABLE_FILES,
         "the source of {requirement} should hold {TABLE_FILES} files of tablebases, found {found}; pin a version that does"
     );
-    fs::write(tables.join("dc0-stamp"), stamp).context("cannot write the stamp of the tablebases")?;
+    fs::write(tables.join(STAMP), stamp).context("cannot write the stamp of the tablebases")?;
     Ok(tables)
 }
 
+/// How many tables with at most four pieces are in a folder; others may have larger ones beside them.
 fn count_tables(folder: &Path) -> anyhow::Result<usize> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let is_table = |path: &Path| path.extension().is_some_and(|ending| ending == "rtbw" || ending == "rtbz");
-    Ok(entries.flatten().filter(|entry| is_table(&entry.path())).count())
+    // Names have a letter for each piece, and a `v`.
+    let is_small = |path: &Path| path.file_stem().is_some_and(|name| name.len() <= 5);
+    let paths = entries.flatten().map(|entry| entry.path());
+    Ok(paths.filter(|path| is_table(path) && is_small(path)).count())
 }
 
-/// Moves the finished folder to its final name, so that it is either complete or absent.
+/// Moves the tables to their folder, whose other files stay, and then the stamp, which says that they are complete.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove the old {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let entries = fs::read_dir(tables).with_context(|| format!("cannot list {}", tables.display()))?;
+    let names = entries.flatten().map(|entry| entry.file_name()).filter(|name| name != STAMP);
+    for name in names.chain([STAMP.into()]) {
+        fs::rename(tables.join(&name), folder.join(&name))
+            .with_context(|| format!("cannot move the tablebases to {}", folder.display()))?;
     }
-    fs::rename(tables, folder).with_context(|| format!("cannot move the tablebases to {}", folder.display()))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -102,12 +113,36 @@ mod tests {
     #[test]
     fn a_stamp_without_all_tables_is_no_installation() -> std::io::Result<()> {
         let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("dc0-stamp"), "stamp")?;
+        fs::write(folder.path().join(STAMP), "stamp")?;
+        // Tables of more pieces do not count.
+        fs::write(folder.path().join("KQRvKR.rtbw"), "")?;
         for number in 0..TABLE_FILES {
             assert!(!is_installed(folder.path(), "stamp"), "{number} tables");
             fs::write(folder.path().join(format!("{number}.rtbw")), "")?;
         }
         assert!(is_installed(folder.path(), "stamp") && !is_installed(folder.path(), "other"));
+        fs::write(folder.path().join("70.rtbw"), "")?;
+        assert!(is_installed(folder.path(), "stamp"));
+        Ok(())
+    }
+
+    #[test]
+    fn files_beside_the_tables_stay() -> anyhow::Result<()> {
+        let (work, folder) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        for (name, text) in [("KQvK.rtbw", "new"), (STAMP, "new")] {
+            fs::write(work.path().join(name), text)?;
+        }
+        for (name, text) in [("KQvK.rtbw", "old"), ("KQRvKR.rtbw", "own"), (STAMP, "old")] {
+            fs::write(folder.path().join(name), text)?;
+        }
+        swap_in(work.path(), folder.path())?;
+        for (name, text) in [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (STAMP, "new")] {
+            assert_eq!(fs::read_to_string(folder.path().join(name))?, text, "{name}");
+        }
+        let absent = work.path().join("absent");
+        fs::write(work.path().join(STAMP), "new")?;
+        swap_in(work.path(), &absent)?;
+        assert!(absent.join(STAMP).exists());
         Ok(())
     }
 }
