@@ -69,7 +69,9 @@ impl Board {
         rows.sort_by(|a, b| a.compared(b, direction));
         let compared = rows.iter().filter(|row| row.state == TrialState::Complete);
         let compared: Vec<&Trial> = compared.filter_map(|row| trials.get(row.trial)).collect();
-        add_differences(&mut rows, trials, blocked(&compared).or(spread));
+        // Trials that differ equally in every replicate leave nothing, which is no proof that other seeds would.
+        let blocked = blocked(&compared).filter(|spread| spread.deviation > 0.0);
+        add_differences(&mut rows, trials, blocked.or(spread));
         let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
         let valued: Vec<(&Point, f64)> =
             complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
@@ -503,6 +505,23 @@ mod tests {
         let board = Board::new(&two, &complete(&[&[0.5, 0.6, 0.55], &[0.8, 0.9], &[0.7, 0.9]]));
         let found = board.rows[1].difference.expect("complete");
         assert!((found.high + 0.05 - 2.776_445_105 * 0.0075_f64.sqrt()).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn trials_that_differ_equally_in_every_replicate_are_compared_by_the_pooled_spread() {
+        let two = params(r#", "replicates": 2"#);
+        for (other, difference) in [(&[0.5, 0.6], 0.0), (&[0.25, 0.35], -0.25)] {
+            let board = Board::new(&two, &complete(&[&[0.5, 0.6], &[0.5, 0.6], other]));
+            let found = board.rows[2].difference.expect("complete");
+            // Three trials with squares of 0.005 and one degree of freedom each.
+            let half = 3.182_446_305 * 0.005_f64.sqrt();
+            assert!((found.value - difference).abs() < 1e-12, "{found:?}");
+            assert!((found.high - difference - half).abs() < 1e-9, "{found:?}");
+            assert!(board.to_string().contains("to the best"));
+        }
+        // Replicates that agree exactly have no interval by either spread.
+        let board = Board::new(&two, &complete(&[&[0.5, 0.5], &[0.25, 0.25], &[0.25, 0.25]]));
+        assert!(board.rows[1].difference.expect("complete").interval().is_none());
     }
 
     #[test]
