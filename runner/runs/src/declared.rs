@@ -85,7 +85,12 @@ impl Declaration {
 
     /// The values from the command line as typed; of several for one name, the one that applies.
     pub fn given(&self) -> BTreeMap<String, String> {
-        let values = self.overrides.iter().filter(|given| given.origin != Origin::EmptyGroup);
+        let rows = self.rows();
+        // A group without members is a value only of a parameter that is no group.
+        let is_value = |given: &&Override| {
+            given.origin != Origin::EmptyGroup || rows.iter().any(|row| row.path == given.path)
+        };
+        let values = self.overrides.iter().filter(is_value);
         values.map(|given| (given.path.clone(), given.text.clone())).collect()
     }
 
@@ -99,5 +104,31 @@ impl Declaration {
         let options = joined(&options);
         let verb = if options.contains(" and ") { "give" } else { "gives" };
         Some(format!("{options} {verb} {}", names.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::params::Value;
+
+    use super::{Declaration, Declared};
+    use crate::overrides::{Origin, Override};
+
+    #[test]
+    fn a_group_without_members_is_given_where_the_parameter_is_no_group() {
+        let origin = Origin::EmptyGroup;
+        let empty =
+            |path: &str| Override { origin, path: path.to_owned(), text: "{}".to_owned(), file: None };
+        let declaration = Declaration::new(vec![empty("root_noise"), empty("search")]);
+        let row = |path: &str| Declared {
+            path: path.to_owned(),
+            value: Value::None,
+            origin,
+            default: Value::None,
+            allowed: String::new(),
+            doc: String::new(),
+        };
+        declaration.make(vec![row("root_noise"), row("search.c_puct")]);
+        assert_eq!(declaration.given(), [("root_noise".to_owned(), "{}".to_owned())].into());
     }
 }

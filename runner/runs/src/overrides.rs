@@ -15,7 +15,8 @@ pub enum Origin {
     Script,
     /// A file given with `--params`.
     File,
-    /// A group without members in such a file: it has no value, but must be a group of the script, too.
+    /// A group without members in such a file: it must be a group of the script, too, or a parameter whose default is `()`, which it
+    /// then replaces.
     EmptyGroup,
     /// `--set`.
     Set,

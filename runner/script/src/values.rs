@@ -103,9 +103,12 @@ fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result
     let known: Vec<&str> = map.keys().map(rhai::Identifier::as_str).collect();
     let member = map.get(*name).ok_or_else(|| unknown(name, &known))?;
     if rest.is_empty() {
-        if given.origin == Origin::EmptyGroup {
-            let wrong = || "expected a value, got a group without members".to_owned();
-            return member.is_map().then_some(()).ok_or_else(wrong);
+        if given.origin == Origin::EmptyGroup && member.is_map() {
+            return Ok(());
+        }
+        // Where the default is `()`, it is a value, as with --set.
+        if given.origin == Origin::EmptyGroup && !member.is_unit() {
+            return Err("expected a value, got a group without members".to_owned());
         }
         let value = match typed.get(&given.path) {
             Some((checked, _)) => to_dynamic(&checked.allowed.read(&given.text)?),
@@ -167,22 +170,29 @@ mod tests {
     use dc0_runs::overrides::{Origin, Override};
 
     #[test]
-    fn a_group_without_members_stands_for_groups_only() {
+    fn a_group_without_members_stands_for_groups_and_where_the_default_is_none() {
         let group = Map::from([("c_puct".into(), Dynamic::from_float(1.5))]);
         let declared = Map::from([
             ("search".into(), group.into()),
             ("label".into(), "x".into()),
             ("games".into(), 4_i64.into()),
-            ("book".into(), Dynamic::UNIT),
+            ("root_noise".into(), Dynamic::UNIT),
         ]);
-        let problem = |origin, path: &str| {
+        let applied = |origin, path: &str| {
             let given = Override { origin, path: path.to_owned(), text: "{}".to_owned(), file: None };
             let (mut map, mut problems) = (declared.clone(), ParamProblems::default());
             apply(&mut map, &Typed::new(), &[given], &mut problems);
-            problems.0.into_iter().next().map(|problem| problem.message)
+            (map, problems.0.into_iter().next().map(|problem| problem.message))
         };
-        assert_eq!(problem(Origin::EmptyGroup, "search"), None);
-        for path in ["label", "games", "book"] {
+        let problem = |origin, path: &str| applied(origin, path).1;
+        let (map, found) = applied(Origin::EmptyGroup, "search");
+        assert!(found.is_none() && map["search"].as_map_ref().is_ok_and(|group| group.len() == 1));
+        for origin in [Origin::EmptyGroup, Origin::File, Origin::Set] {
+            let (map, found) = applied(origin, "root_noise");
+            let is_empty = map["root_noise"].as_map_ref().is_ok_and(|group| group.is_empty());
+            assert!(found.is_none() && is_empty, "{found:?}");
+        }
+        for path in ["label", "games"] {
             let expected = "expected a value, got a group without members";
             assert_eq!(problem(Origin::EmptyGroup, path).as_deref(), Some(expected), "{path}");
         }
