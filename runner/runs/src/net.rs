@@ -228,7 +228,7 @@ fn is_untrained(net: &Checkpoint) -> bool {
 /// has no other is its first net, unless that has random weights.
 fn warn_of_first_net(run: &Folder, first: &Generation, net: &Checkpoint, warn: &dyn Fn(String)) {
     static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let others = other_nets(run, first);
+    let others = other_nets(run, std::slice::from_ref(first));
     let is_untrained = is_untrained(net);
     let is_meant = !is_untrained && others.is_empty();
     if is_meant || !WARNED.lock().ignore_poison().insert(run.root().to_owned()) {
@@ -243,12 +243,13 @@ fn warn_of_first_net(run: &Folder, first: &Generation, net: &Checkpoint, warn: &
 }
 
 /// How to name the nets of a run that are no generations, in words that follow a sentence; empty if there are none.
-fn other_nets(run: &Folder, generation: &Generation) -> String {
-    let folder = run.path(&generation.network).parent().map(Path::to_owned).unwrap_or_default();
-    let files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+fn other_nets(run: &Folder, generations: &[Generation]) -> String {
+    let own: BTreeSet<PathBuf> = generations.iter().map(|generation| run.path(&generation.network)).collect();
+    let entries = own.first().and_then(|file| fs::read_dir(file.parent()?).ok());
+    let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let last = files
         .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
-        .filter(|file| *file != run.path(&generation.network))
+        .filter(|file| !own.contains(file))
         .max();
     last.map_or_else(String::new, |last| {
         format!("; another net is named by its file, such as {}", last.display())
@@ -281,7 +282,7 @@ fn pick<'a>(
         run: run(),
         requested: requested.to_owned(),
         last: last.generation,
-        others: other_nets(folder, last),
+        others: other_nets(folder, generations),
     })
 }
 
@@ -289,7 +290,7 @@ fn pick<'a>(
 mod tests {
     use std::fs;
 
-    use super::run_folder_in;
+    use super::{Folder, Generation, pick, run_folder_in};
 
     #[test]
     fn a_run_may_lie_in_a_folder_of_any_name() {
@@ -302,5 +303,30 @@ mod tests {
         let roots = found.map(|found| found.expect("a run").root().to_owned());
         let own = folder.canonicalize().expect("a path");
         assert_eq!(roots, [own.clone(), own]);
+    }
+
+    #[test]
+    fn only_nets_that_are_no_generations_are_named_by_their_files() {
+        let run = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(run.path());
+        let network = |number: u32| format!("networks/{number:04}.safetensors");
+        let generation = |generation| Generation {
+            generation,
+            network: network(generation),
+            blake3: String::new(),
+            steps: None,
+        };
+        let generations = [0, 1, 2].map(generation);
+        fs::create_dir(run.path().join("networks")).expect("a folder");
+        let message = || pick(&folder, &generations, Some("9")).expect_err("there are three").to_string();
+        for number in 0..3 {
+            fs::write(folder.path(&network(number)), "").expect("a file");
+        }
+        let all = message();
+        assert!(all.ends_with("its generations are 0 to 2"), "{all}");
+        fs::write(folder.path(&network(3)), "").expect("a file");
+        let other = message();
+        assert!(other.contains("its generations are 0 to 2; another net is named by its file"), "{other}");
+        assert!(other.ends_with("0003.safetensors"), "{other}");
     }
 }
