@@ -25,6 +25,7 @@ impl Exit {
     pub fn of_writing(cause: &io::Error) -> Self {
         match cause.kind() {
             ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
             | ErrorKind::NotFound
             | ErrorKind::AlreadyExists
             | ErrorKind::IsADirectory
@@ -52,7 +53,8 @@ mod tests {
     #[test]
     fn a_name_where_no_file_can_be_is_bad_input() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for path in [here.to_owned(), here.join("Cargo.toml/name"), Path::new("").to_owned()] {
+        let long = here.join("x".repeat(300));
+        for path in [here.to_owned(), here.join("Cargo.toml/name"), Path::new("").to_owned(), long] {
             let cause = durable::write(&path, b"text").expect_err("is no file");
             assert_eq!(Exit::of_writing(&cause), Exit::BadInput, "{}: {cause:?}", path.display());
         }

@@ -77,6 +77,7 @@ impl Fault for EvalFileError {
     fn exit(&self) -> Exit {
         match self {
             Self::NoEvalFile { .. } => Exit::BadInput,
+            Self::Io { doing: "write", cause, .. } => Exit::of_writing(cause),
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Exit::BadInput,
             Self::Damaged { .. } | Self::Cut { .. } | Self::Checkpoint(_) | Self::Io { .. } => Exit::Storage,
         }
@@ -220,6 +221,8 @@ mod tests {
     use std::path::Path;
 
     use dc0_core::network::checkpoint::Checkpoint;
+    use dc0_process::exit::Exit;
+    use dc0_process::fault::Fault as _;
 
     use super::{at_end, read_evalfile, write_evalfile};
 
@@ -249,6 +252,8 @@ mod tests {
         }
         fs::write(&file, [b"a program".as_slice(), &whole].concat()).expect("writes");
         assert_eq!(at_end(&file).expect("reads").expect("carries one").begin, 9);
+        let below = write_evalfile(&net.checkpoint, &file.join("net")).expect_err("is below a file");
+        assert_eq!(below.exit(), Exit::BadInput, "{below:?}");
         assert!(read_evalfile(&file).is_err(), "more than an evalfile");
     }
 }

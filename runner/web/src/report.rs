@@ -65,7 +65,7 @@ impl Fault for ReportError {
             Self::Sources(error) => error.exit(),
             Self::Analysis(error) => exit_of(error),
             Self::Chart(_) => Exit::Failed,
-            Self::Write { .. } => Exit::Storage,
+            Self::Write { cause, .. } => Exit::of_writing(cause),
         }
     }
 }

@@ -95,10 +95,10 @@ pub enum ExplainError {
 impl Fault for ExplainError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Tablebase(TablebaseError::Damaged { .. })
-            | Self::Checkpoint(_)
-            | Self::Store(_)
-            | Self::Write { .. } => Exit::Storage,
+            Self::Tablebase(TablebaseError::Damaged { .. }) | Self::Checkpoint(_) | Self::Store(_) => {
+                Exit::Storage
+            }
+            Self::Write { cause, .. } => Exit::of_writing(cause),
             Self::Position(_)
             | Self::Over { .. }
             | Self::Stored { .. }
