@@ -34,6 +34,8 @@ pub(super) struct GameSource {
     pub(super) name: String,
     /// Its tables, in order.
     pub(super) shards: Vec<Shard>,
+    /// Whether it is the latest stored shard, whose files move when its step is finished; those of finished steps stay.
+    pub(super) is_latest: bool,
 }
 
 impl GameSource {
@@ -75,7 +77,7 @@ impl StoredStep {
     }
 
     fn source(&self) -> GameSource {
-        GameSource { name: self.name.clone(), shards: self.shards.clone() }
+        GameSource { name: self.name.clone(), shards: self.shards.clone(), is_latest: false }
     }
 }
 
@@ -97,7 +99,7 @@ impl GameSteps {
     pub(super) fn source(&self, library: &Library, run: &Found, id: Option<&str>) -> Option<GameSource> {
         let Some(id) = id else {
             let shard = shard::latest(library, run)?;
-            return Some(GameSource { name: shard.games.clone(), shards: vec![shard] });
+            return Some(GameSource { name: shard.games.clone(), shards: vec![shard], is_latest: true });
         };
         let mut steps = self.all(library, run).into_iter();
         Some(steps.find(|step| step.id == id && !step.shards.is_empty())?.source())
@@ -120,8 +122,8 @@ mod tests {
     fn a_page_of_games_may_lie_in_several_shards() {
         let shard =
             |name: &str, count| Shard { games: name.to_owned(), positions: None, headers: None, count };
-        let source =
-            GameSource { name: String::new(), shards: vec![shard("a", 3), shard("b", 0), shard("c", 5)] };
+        let shards = vec![shard("a", 3), shard("b", 0), shard("c", 5)];
+        let source = GameSource { name: String::new(), shards, is_latest: false };
         let parts = |games| -> Vec<(String, std::ops::Range<usize>)> {
             source.parts(games).into_iter().map(|(shard, part)| (shard.games.clone(), part)).collect()
         };

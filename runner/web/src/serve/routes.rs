@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use dc0_core::store::StoreError;
 use serde_json::{Value, json};
 use tokio::task::{JoinError, spawn_blocking};
 
@@ -14,9 +13,7 @@ use super::library::{Found, Kind};
 use super::play::{Turn, all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
-use super::stored_games::{GAMES, GamesError};
 use super::{Server, assets, plain};
-use dc0_process::fault::chain;
 
 /// How many runs may be compared: as many as there are colours.
 const COMPARED: RangeInclusive<usize> = 2..=8;
@@ -129,22 +126,8 @@ fn games(server: &Server, request: &Request, run: &Found) -> Reply {
         return Reply::json(200, &empty(false));
     };
     let from = if is_shown(request, &source) { from } else { 0 };
-    let (name, all) = (source.name.clone(), source.count());
-    let next = from.saturating_add(GAMES).min(all);
-    server.games.get((&server.library, &server.steps), run, source, from).unwrap_or_else(|cause| {
-        // Files of the latest shard move when their step is finished, but those of finished steps stay.
-        let has_moved = matches!(cause, GamesError::Store(StoreError::Missing { .. }));
-        if has_moved && request.query("step").is_none() {
-            log::debug!("the games of {} are not shown yet: {cause}", run.path);
-            return Reply::json(200, &empty(true));
-        }
-        let because = chain(&cause);
-        log::warn!("the games of {} are not shown: {because}", run.path);
-        let unreadable = next.saturating_sub(from);
-        Reply::json(200, &json!({
-            "source": name, "games": [], "from": from, "next": next, "all": all, "unreadable": unreadable, "because": because,
-        }))
-    })
+    let shown = server.games.get((&server.library, &server.steps), run, source, from);
+    shown.unwrap_or_else(|| Reply::json(200, &empty(true)))
 }
 
 /// Whether a source is the one that the page of a request shows, if the request names that.
@@ -340,7 +323,6 @@ pub(super) mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             fs::write(path, "{}").expect("a file");
         }
-        let table = run.folder.path(&files[1].path);
         let manifest = Manifest {
             version: 1,
             step: "bb".repeat(32),
@@ -365,8 +347,10 @@ pub(super) mod tests {
             assert_eq!([&found["unreadable"], &found["next"], &found["all"]], [3, 3, 3], "{found}");
             assert_eq!((&found["games"], &found["again"]), (&json!([]), &Value::Null));
         }
-        // A finished step's table does not come back; the latest shard's may have moved.
-        fs::remove_file(table).expect("removes");
+        // A finished step's tables do not come back; the latest shard's may have moved.
+        for file in &files {
+            fs::remove_file(run.folder.path(&file.path)).expect("removes");
+        }
         assert!(answer(&step)["because"].as_str().is_some_and(|why| why.contains("is missing")));
     }
 

@@ -34,14 +34,16 @@ impl Shard {
         };
         GameFiles::among(files).map(shard).collect()
     }
+
+    /// All its files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.games).chain(&self.positions).chain(&self.headers)
+    }
 }
 
 /// The latest stored shard: of the unfinished step, or else of the last finished one.
 pub(super) fn latest(library: &Library, run: &Found) -> Option<Shard> {
-    let is_there = |shard: &Shard| {
-        let mut files = std::iter::once(&shard.games).chain(&shard.positions);
-        files.all(|file| library.file(run, file).is_some())
-    };
+    let is_there = |shard: &Shard| shard.files().all(|file| library.file(run, file).is_some());
     let finished = std::iter::once_with(|| finished(library, run)).flatten();
     unfinished(library, run).chain(finished).find(is_there)
 }

@@ -18,6 +18,7 @@ use super::game_steps::{GameSource, GameSteps};
 use super::library::{Found, Library};
 use super::reply::Reply;
 use super::shard::Shard;
+use dc0_process::fault::chain;
 
 /// Games of a page.
 pub(super) const GAMES: u64 = 24;
@@ -36,64 +37,82 @@ pub(super) type StoredGames = Vec<Result<StoredGame, GameTextError>>;
 pub(super) enum GamesError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("games are without their searches: {0}")]
+    Searches(#[source] StoreError),
     #[error("{} is larger than {} MiB, so the games are without their searches", file.display(), MAX_BYTES >> 20)]
     SearchesTooLarge { file: PathBuf },
     #[error("{} is larger than {} MiB, too large for a page; `dc0-run export pgn` writes its games", file.display(), MAX_BYTES >> 20)]
     TooLarge { file: PathBuf },
 }
 
+impl GamesError {
+    fn is_missing(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Missing { .. }) | Self::Searches(StoreError::Missing { .. }))
+    }
+}
+
 /// The reply with the games that were read last: all readers of a run request the same.
 #[derive(Debug, Default)]
 pub(super) struct Games(Mutex<Option<(Key, Reply)>>);
 
-/// A run, its games, the first one that is shown, and the stamp of the first file.
-type Key = (String, GameSource, u64, Option<Stamp>);
+/// A run, its games, the first one that is shown, and the stamps of the files with those that are.
+type Key = (String, GameSource, u64, Vec<Option<Stamp>>);
 
 impl Games {
-    /// The reply with a page of games, from one on. Concurrent callers wait.
+    /// The reply with a page of games, from one on; `None` if files of the latest shard have moved. Concurrent callers wait.
     pub(super) fn get(
         &self,
         (library, steps): (&Library, &GameSteps),
         run: &Found,
         source: GameSource,
         from: u64,
-    ) -> Result<Reply, GamesError> {
+    ) -> Option<Reply> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = source.shards.first().and_then(|shard| library.file(run, &shard.games));
-        let key = (run.path.clone(), source, from, file.and_then(|file| stamp(&file)));
+        let parts = source.parts(from..from.saturating_add(GAMES));
+        let files = parts.iter().flat_map(|(shard, _)| shard.files());
+        let stamps = files.map(|file| stamp(&library.file(run, file)?)).collect();
+        let key = (run.path.clone(), source, from, stamps);
         if let Some((_, reply)) = last.as_ref().filter(|(known, _)| *known == key) {
-            return Ok(reply.clone());
+            return Some(reply.clone());
         }
         let reply = Reply::json(200, &page((library, steps), run, &key.1, from)?);
         *last = Some((key, reply.clone()));
-        Ok(reply)
+        Some(reply)
     }
 }
 
-/// A page of games, as the page's board reads them. `next` is the first game of the page after it.
+/// A page of games, as the page's board reads them; `None` if files of the latest shard have moved. `next` is the first game of the page
+/// after it.
 fn page(
     (library, steps): (&Library, &GameSteps),
     run: &Found,
     source: &GameSource,
     from: u64,
-) -> Result<Value, GamesError> {
+) -> Option<Value> {
     let mut games = Vec::new();
     let mut unreadable = 0;
-    let mut because = None;
+    let mut because: Option<GamesError> = None;
     let mut next = from;
     let mut names = BTreeMap::new();
     for (shard, part) in source.parts(from..from.saturating_add(GAMES)) {
         let indices = next..;
         next += part.len() as u64;
-        let (found, without_searches) = match stored_with_searches(library, run, shard, part.clone()) {
-            Err(cause @ GamesError::TooLarge { .. }) => {
+        let read = stored_with_searches(library, run, shard, part.clone());
+        let cause = read.as_ref().map_or_else(Some, |(_, without_searches)| without_searches.as_ref());
+        if let Some(cause) = cause.filter(|cause| source.is_latest && cause.is_missing()) {
+            log::debug!("the games of {} are not shown yet: {cause}", run.path);
+            return None;
+        }
+        let (found, without_searches) = match read {
+            Ok(found) => found,
+            Err(cause) => {
+                log::warn!("games of {} are not shown: {}", run.path, chain(&cause));
                 unreadable += part.len();
-                because = Some(cause.to_string());
+                because = Some(cause);
                 continue;
             }
-            found => found?,
         };
-        because = because.or_else(|| Some(without_searches?.to_string()));
+        because = because.or(without_searches);
         for (game, index) in found.into_iter().zip(indices) {
             match game {
                 Ok(mut game) => {
@@ -111,26 +130,28 @@ fn page(
             }
         }
     }
-    Ok(json!({
+    let because = because.map(|cause| chain(&cause));
+    Some(json!({
         "source": source.name, "games": games, "from": from, "next": next, "all": source.count(),
         "unreadable": unreadable, "because": because,
     }))
 }
 
-/// Some games of a shard with their searches, or without them, and with the reason, where only these are too large.
+/// Some games of a shard with their searches, or without them, and with the reason, where only these cannot be read.
 pub(super) fn stored_with_searches(
     library: &Library,
     run: &Found,
     shard: &Shard,
     part: Range<usize>,
 ) -> Result<(StoredGames, Option<GamesError>), GamesError> {
-    match stored(library, run, shard, part.clone(), true) {
-        Err(GamesError::TooLarge { file }) => {
-            let games = stored(library, run, shard, part, false)?;
-            Ok((games, Some(GamesError::SearchesTooLarge { file })))
-        }
-        games => Ok((games?, None)),
-    }
+    let cause = match stored(library, run, shard, part.clone(), true) {
+        Ok(games) => return Ok((games, None)),
+        Err(GamesError::TooLarge { file }) => GamesError::SearchesTooLarge { file },
+        Err(GamesError::Store(cause)) => GamesError::Searches(cause),
+        Err(cause) => cause,
+    };
+    // It fails for the same reason where it is the games that cannot be read.
+    Ok((stored(library, run, shard, part, false)?, Some(cause)))
 }
 
 /// Some games of a shard. Searches are read on request: they need far more memory than moves.
@@ -230,9 +251,9 @@ pub(super) mod tests {
 
     use dc0_core::board::{Game, GameResult, Reason};
     use dc0_core::store::{GameRow, Provenance, write_table};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{GAMES, MAX_BYTES, page, plies};
+    use super::{GAMES, Games, MAX_BYTES, page, plies};
     use crate::serve::game_steps::{GameSource, GameSteps};
     use crate::serve::library::{Found, Library};
     use crate::serve::shard::Shard;
@@ -258,7 +279,7 @@ pub(super) mod tests {
         let run = library.find(&["x".to_owned()]).expect("a run");
         let (games, positions) = ("games".to_owned(), Some("positions".to_owned()));
         let shard = Shard { games, positions, headers: None, count: 1 };
-        (library, run, GameSource { name: "games".to_owned(), shards: vec![shard] })
+        (library, run, GameSource { name: "games".to_owned(), shards: vec![shard], is_latest: false })
     }
 
     #[test]
@@ -272,7 +293,7 @@ pub(super) mod tests {
         let library = Library::open(folder.path()).expect("a folder");
         let run = library.find(&["x".to_owned()]).expect("a run");
         let shard = Shard { games: "games".to_owned(), positions: None, headers: None, count: GAMES + 3 };
-        let source = GameSource { name: "games".to_owned(), shards: vec![shard] };
+        let source = GameSource { name: "games".to_owned(), shards: vec![shard], is_latest: false };
         let page = |from| page((&library, &GameSteps::default()), &run, &source, from).expect("a page");
         let first = page(0);
         assert_eq!(
@@ -293,6 +314,48 @@ pub(super) mod tests {
         let because = page["because"].as_str().unwrap_or_default();
         let expected = "x/positions is larger than 64 MiB, so the games are without their searches";
         assert!(because.ends_with(expected), "{because}");
+    }
+
+    #[test]
+    fn games_beside_a_damaged_table_are_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (library, run, source) = with_large_searches(folder.path());
+        let root = folder.path().join("x");
+        fs::write(root.join("damaged"), "{}").expect("writes");
+        let source = |is_latest, shards: &[(&str, &str)]| {
+            let shard = |(games, positions): &(&str, &str)| {
+                let (games, positions) = ((*games).to_owned(), Some((*positions).to_owned()));
+                Shard { games, positions, headers: None, count: 1 }
+            };
+            GameSource { shards: shards.iter().map(shard).collect(), is_latest, ..source.clone() }
+        };
+        let steps = GameSteps::default();
+        let page = |source: &GameSource| page((&library, &steps), &run, source, 0);
+        let because = |page: &Value| page["because"].as_str().unwrap_or_default().to_owned();
+        let after_damaged = source(false, &[("damaged", "damaged"), ("games", "damaged")]);
+        let found = page(&after_damaged).expect("a page");
+        assert_eq!((&found["unreadable"], &found["next"]), (&json!(1), &json!(2)), "{found}");
+        assert_eq!((&found["games"][0]["index"], &found["games"][1]), (&json!(1), &Value::Null), "{found}");
+        assert!(because(&found).contains("damaged is not a whole"), "{found}");
+        let found = page(&source(false, &[("games", "damaged")])).expect("a page");
+        assert_eq!((&found["unreadable"], &found["games"][0]["index"]), (&json!(0), &json!(0)), "{found}");
+        assert!(because(&found).starts_with("games are without their searches: "), "{found}");
+        // Files of a finished step do not come back; those of the latest shard may have moved.
+        for (games, unreadable) in [("games", 0), ("absent", 1)] {
+            let found = page(&source(false, &[(games, "absent")])).expect("a page");
+            assert_eq!(found["unreadable"], unreadable, "{found}");
+            assert!(because(&found).contains("absent is missing"), "{found}");
+            assert_eq!(page(&source(true, &[(games, "absent")])), None);
+        }
+        // A table that was put back is read again.
+        let games = Games::default();
+        let unreadable = || {
+            let reply = games.get((&library, &steps), &run, after_damaged.clone(), 0).expect("a page");
+            serde_json::from_slice::<Value>(&reply.body).expect("JSON")["unreadable"].clone()
+        };
+        assert_eq!((unreadable(), unreadable()), (json!(1), json!(1)));
+        fs::copy(root.join("games"), root.join("damaged")).expect("copies");
+        assert_eq!(unreadable(), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ import { at, counted, encoded, make, pause, request, setText, visible } from "./
 const LATEST = "";
 
 export class GamePages {
-  // `take` receives each page of games.
+  // `take` receives each page of games, also one of which none can be read.
   constructor(run, take) {
     this.run = run;
     this.take = take;
@@ -64,7 +64,7 @@ export class GamePages {
     }
     this.shown = { ...found, step };
     this.show();
-    if (found.games.length > 0) this.take({ ...this.shown, isChosen });
+    if (found.games.length > 0 || found.unreadable) this.take({ ...this.shown, isChosen });
   }
 
   show() {

@@ -75,7 +75,16 @@ export class Games {
     else {
       at("viewer").hidden = true;
       at("no-games").hidden = false;
+      this.pages.choose(null);
     }
+  }
+
+  // Takes the stored games off the board, where none of the page can be read.
+  clear() {
+    [this.page, this.games, this.game, this.newer] = [null, [], null, null];
+    this.listGames();
+    this.schedule();
+    if (!this.isLive) this.leave();
   }
 
   // Fills the list of games.
@@ -99,7 +108,8 @@ export class Games {
   // Takes a page of games. The game on the board is finished first, at a faster pace, unless the reader chose the page.
   take(found) {
     this.newer = found;
-    if (!this.game || found.isChosen) this.showNewer();
+    if (found.games.length === 0) this.clear();
+    else if (!this.game || found.isChosen) this.showNewer();
     else if (!this.isLive) this.schedule();
   }
 
