@@ -39,10 +39,13 @@ use crate::usage::Usage;
 pub const STATE: &str = "training.state";
 
 /// Parameters that the script gave for heads or a batch norm that the net does not have; `None` if there are none. A weight of 0 asks for
-/// nothing.
+/// nothing, as the defaults of batch norm do.
 fn unserved(params: &TrainParams, given: &Value, net: &NetworkSpec) -> Option<String> {
     let AuxiliaryHeadsSpec { soft_policy, reply, material } = net.auxiliary_heads.clone().unwrap_or_default();
     let soft_policy_params = ["soft_policy_weight", "soft_policy_temperature"];
+    let default = TrainParams::default();
+    let changes_batch_norm =
+        params.batch_norm != default.batch_norm || params.batch_norm_momentum != default.batch_norm_momentum;
     let has_batch_norm = layout(net).iter().any(|tensor| tensor.role.is_batch_norm());
     let parts = [
         (
@@ -64,7 +67,7 @@ fn unserved(params: &TrainParams, given: &Value, net: &NetworkSpec) -> Option<St
             params.material_weight.max() > 0.0,
             &["material_weight", "material_plies"],
         ),
-        ("batch norm", has_batch_norm, true, &["batch_norm", "batch_norm_momentum"]),
+        ("batch norm", has_batch_norm, changes_batch_norm, &["batch_norm", "batch_norm_momentum"]),
     ];
     let problem = |(part, has, is_used, members): &(&str, bool, bool, &[&str])| {
         let given = members.iter().copied().filter(|member| given.member(member).is_some());
@@ -431,7 +434,7 @@ mod tests {
 
     use super::*;
     use crate::handles::NetworkFields;
-    use dc0_core::params::Param;
+    use dc0_core::params::{Param, read};
     use dc0_runs::{Identity, StepCall};
 
     fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
@@ -469,8 +472,11 @@ mod tests {
 
     #[test]
     fn parameters_of_batch_norm_need_a_net_that_has_it() {
-        let given: Value = serde_json::from_str(r#"{"batch_norm_momentum": 0.2}"#).expect("JSON");
-        let params = TrainParams::default();
+        let parsed = |text: &str| -> (TrainParams, Value) {
+            let given: Value = serde_json::from_str(text).expect("JSON");
+            (read("train", &given).expect("parameters"), given)
+        };
+        let (params, given) = parsed(r#"{"batch_norm_momentum": 0.2}"#);
         let net = |kind| NetworkSpec {
             tower: TowerSpec { kind, filters: 64, ..TowerSpec::default() },
             ..NetworkSpec::default()
@@ -478,6 +484,8 @@ mod tests {
         assert_eq!(unserved(&params, &given, &net(Tower::SeResnet)), None);
         let problem = unserved(&params, &given, &net(Tower::Nnue)).expect("no batch norm");
         assert!(problem.starts_with("batch_norm_momentum: this net has no batch norm, so"), "{problem}");
+        let (params, given) = parsed(r#"{"batch_norm": "batch", "batch_norm_momentum": 0.1}"#);
+        assert_eq!(unserved(&params, &given, &net(Tower::Nnue)), None, "the defaults");
     }
 
     #[test]
