@@ -114,7 +114,9 @@ fn definition<'a>(tokens: &'a [Lexed], wanted: &str) -> Option<&'a [Lexed]> {
         matches!(pair[0].0, Token::Let | Token::Const | Token::Fn) && name(&pair[1]) == Some(wanted)
     };
     let keyword = tokens.windows(2).position(defines)?;
-    Some(until(&tokens[keyword + 1..], &[Token::SemiColon, Token::RightBrace]))
+    // The value of a variable may be a sum of maps.
+    let end = if tokens[keyword].0 == Token::Fn { Token::RightBrace } else { Token::SemiColon };
+    Some(until(&tokens[keyword + 1..], &[end]))
 }
 
 /// The tokens up to the first of some others behind which no bracket is open.
@@ -220,6 +222,8 @@ mod tests {
             lines(&format!("{other}{named}params(D);\n{other}")),
             ["arena:5", "arena.games:6", "games:4"]
         );
+        let sum = "let d = #{\n    games: 3,\n} + #{\n    seed: 1,\n};\n";
+        assert_eq!(lines(&format!("{sum}params(d);\n{other}")), ["games:1", "seed:3"]);
         let both = "params(#{\n    games: 3,\n} + #{\n    sizes: [x?[0], (1)],\n    seed: 1,\n});";
         assert_eq!(lines(&format!("{both}\n{other}")), ["games:1", "seed:4", "sizes:3"]);
     }
