@@ -116,7 +116,7 @@ pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Ca
 }
 
 /// The bins of each game of an iteration, for each of [`VALUES`]. Games ended by the ply cap are left out, since their result is
-/// not a real one, and so are imported games that nobody searched, whose values are their results.
+/// not a real one, and so are imported games of PGN, whose values are evaluations in the file or results.
 fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
     // A value of exactly 1 belongs to the last bin.
     let bin =
@@ -187,9 +187,9 @@ mod tests {
         const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let folder = tempfile::tempdir().expect("a folder");
         let played = Move::from_uci("e2e4").expect("a move").packed();
-        // A game of PGN, one of lc0, and one of self-play with a single simulation.
-        let games = [("", 1), ("", 800), ("0123456789abcdef", 1)];
-        let game = |(number, (network, _)): (u32, (&str, u32))| GameRow {
+        // A game of PGN, one of lc0, one of self-play with a single simulation, and one of PGN with an evaluation.
+        let games = [("", 1, 1.0), ("", 800, 1.0), ("0123456789abcdef", 1, 1.0), ("", 1, 0.25)];
+        let game = |(number, (network, _, _)): (u32, (&str, u32, f32))| GameRow {
             game: number,
             network: network.to_owned(),
             start_fen: START.to_owned(),
@@ -198,7 +198,7 @@ mod tests {
             result: GameResult::WhiteWins,
             reason: Reason::Threefold.into(),
         };
-        let position = |(number, (_, simulations)): (u32, (&str, u32))| PositionRow {
+        let position = |(number, (_, simulations, q)): (u32, (&str, u32, f32))| PositionRow {
             game: number,
             ply: 0,
             fen: START.to_owned(),
@@ -207,9 +207,9 @@ mod tests {
             moves: vec![played],
             visits: vec![1],
             target: vec![1],
-            root_q: 1.0,
+            root_q: q,
             root_d: 0.0,
-            net_q: 1.0,
+            net_q: q,
             net_d: 0.0,
             simulations,
             full: true,

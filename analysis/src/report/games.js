@@ -14,6 +14,9 @@
   let flipped = false;
   let timer = 0;
 
+  // In a game of PGN, which no net searched, the evaluations are those of its file.
+  const isOfFile = (search) => game.net === "?" && search.s <= 1;
+  const searches = () => game.plies.flatMap((position) => position.t ?? []);
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);
   const signed = (value) => (value <= -0.005 ? "−" : "+") + Math.abs(value).toFixed(2);
@@ -23,7 +26,7 @@
   const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
 
   function drawBoard(position) {
-    const arrows = (position.t ? position.t.p : []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]);
+    const arrows = (position.t && !isOfFile(position.t) ? position.t.p : []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]);
     draw(byId("board"), { placement: position.b, last: position.m ? [position.m[1], position.m[2]] : [], arrows, flipped });
   }
 
@@ -38,12 +41,17 @@
     const entry = (name, text) => { const box = html("div", null, values); html("dt", name, box); html("dd", text, box); };
     const body = byId("moves").querySelector("tbody");
     body.replaceChildren();
-    byId("moves").hidden = !search;
+    byId("moves").hidden = !search || isOfFile(search);
+    bar(search ? white(position, search.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
+    if (search && isOfFile(search)) {
+      byId("note").textContent = "Nobody searched this position.";
+      entry("evaluation in the file", signed(white(position, search.q[0])) + ", draw " + percent(search.q[1]));
+      return;
+    }
     byId("note").textContent = !search
       ? (end ? "The game is over." : unsearched())
       : `${search.s} simulation${search.s === 1 ? "" : "s"}` + (game.net === "?" ? "" : ` by net ${game.net}`) + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
         (search.f ? "." : "; this search is not a policy target.");
-    bar(search ? white(position, search.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
     if (!search) return;
     entry("search", signed(white(position, search.q[0])) + ", draw " + percent(search.q[1]));
     entry("net alone", signed(white(position, search.n[0])) + ", draw " + percent(search.n[1]));
@@ -59,8 +67,9 @@
   }
 
   function unsearched() {
-    if (!game.plies.some((position) => position.t)) return "Nobody searched this game.";
-    return "This move was not searched" + (ply < game.opening ? ": it belongs to the opening." : ".");
+    if (searches().length === 0) return "Nobody searched this game.";
+    if (ply < game.opening) return "This move was not searched: it belongs to the opening.";
+    return searches().every(isOfFile) ? "The file has no evaluation of this position, or one equal to the result." : "This move was not searched.";
   }
 
   function bar(value) {
@@ -75,11 +84,14 @@
     const last = Math.max(1, game.plies.length - 1);
     const x = (index) => (360 * index) / last;
     const y = (value) => 42 - 38 * value;
+    const isSearched = searches().length === 0 || !searches().every(isOfFile);
+    byId("first-value").textContent = isSearched ? "search" : "evaluation in the file, for White";
+    byId("second-value").hidden = !isSearched;
     put("path", { d: "M0 42H360", class: "zero" }, curve);
     for (const [key, className] of [["n", "net"], ["q", "search"]]) {
       let [d, pen] = ["", "M"];
       game.plies.forEach((position, index) => {
-        if (!position.t) { pen = "M"; return; }
+        if (!position.t || (key === "n" && isOfFile(position.t))) { pen = "M"; return; }
         d += `${pen}${x(index).toFixed(1)} ${y(white(position, position.t[key][0])).toFixed(1)}`;
         // A value without neighbours is a short dash.
         if (pen === "M" && !game.plies[index + 1]?.t) d += "h4";

@@ -12,9 +12,10 @@ pub(super) const SECTION: Section = Section {
     id: "calibration",
     title: "Value calibration",
     about: "How well values predict results. Positions are grouped by value, and each group's mean value is compared with its mean \
-        result. Games ended by the ply cap are left out: their result is not a real one. So are imported games that nobody searched.",
+        result. Games ended by the ply cap are left out: their result is not a real one. So are imported games of PGN: \
+        no net of the run evaluated them.",
     reads: &["games", "positions", "steps"],
-    no_data: |_| "no searched positions of games that ended by the rules are stored",
+    no_data: |_| "no positions of games other than imported games of PGN and those ended by the ply cap are stored",
     parts,
 };
 

@@ -37,7 +37,7 @@ const CHECKS: [Check; 9] = [
         "Draw death",
         "When nearly all games are drawn, the value has nothing to learn from, and runs rarely recover: alpha-zero-chess went from \
          70 % to 100 % drawn in 13 iterations and never came back (value_head_collapse_paper.md). The threshold is that of \
-         experiments/lib/guards.rhai.",
+         experiments/lib/guards.rhai; as there, games ended by the ply cap count, which teach no more.",
         draws,
     ),
     (
@@ -140,19 +140,31 @@ fn share(
 }
 
 fn draws(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let Some((last, were, drawn)) = share(context, run, |outcome| f64::from(u8::from(outcome.result == 0)))
-    else {
+    // A game ended by the ply cap is stored as a draw.
+    let share = |fits: &dyn Fn(&OutcomeCount) -> bool| {
+        share(context, run, |outcome| f64::from(u8::from(fits(outcome))))
+    };
+    let (undecided, capped) = (share(&|outcome| outcome.result == 0), share(&is_capped));
+    let Some(((last, were, undecided), (_, _, capped))) = undecided.zip(capped) else {
         return no_data("no games");
     };
+    let (cut, together) = match capped {
+        0.0 => (String::new(), ""),
+        _ => (format!(", {} ended by the ply cap", percent(capped)), " together"),
+    };
+    let drawn = percent(undecided - capped);
     judged(
-        drawn <= DRAWS,
-        format!("{} of {last} {were} drawn; warning above {}", percent(drawn), percent(DRAWS)),
+        undecided <= DRAWS,
+        format!("{drawn} of {last} {were} drawn{cut}; warning above {}{together}", percent(DRAWS)),
     )
 }
 
+fn is_capped(outcome: &OutcomeCount) -> bool {
+    outcome.reason == "ply_cap"
+}
+
 fn capped(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let Some((last, were, capped)) =
-        share(context, run, |outcome| f64::from(u8::from(outcome.reason == "ply_cap")))
+    let Some((last, were, capped)) = share(context, run, |outcome| f64::from(u8::from(is_capped(outcome))))
     else {
         return no_data("no games");
     };
@@ -307,7 +319,7 @@ mod tests {
     use crate::session::Work;
 
     #[test]
-    fn a_single_game_is_named_as_one() {
+    fn a_single_game_is_named_as_one_and_a_game_cut_short_is_not_called_drawn() {
         let database = Database::new(Vec::new(), Vec::new(), Work::Exact);
         let run = ReportRun {
             name: "x".to_owned(),
@@ -317,8 +329,8 @@ mod tests {
             generations: Vec::new(),
             unfinished: Vec::new(),
         };
-        let found = |games: f64| {
-            let (run_name, reason) = (run.name.clone(), "threefold".to_owned());
+        let found = |games: f64, reason: &str| {
+            let (run_name, reason) = (run.name.clone(), reason.to_owned());
             let outcome = OutcomeCount { run: run_name, iteration: 3, result: 0, reason, games };
             let context = Context {
                 database: &database,
@@ -334,10 +346,16 @@ mod tests {
             };
             [draws, capped].map(|check| check(&context, &run).1.replace('\u{a0}', " "))
         };
-        let [drawn, cut] = found(1.0);
+        let [drawn, cut] = found(1.0, "threefold");
         assert!(drawn.starts_with("100.0 % of the only game of iteration 3 was drawn; "), "{drawn}");
         assert!(cut.starts_with("0.0 % of the only game of iteration 3 was ended by the ply cap; "), "{cut}");
-        assert!(found(2.0)[0].starts_with("100.0 % of the 2 games of iteration 3 were drawn; "));
+        let [drawn, cut] = found(2.0, "ply_cap");
+        let expected = "0.0 % of the 2 games of iteration 3 were drawn, 100.0 % ended by the ply cap; warning above 95.0 % together";
+        assert_eq!(drawn, expected);
+        assert!(
+            cut.starts_with("100.0 % of the 2 games of iteration 3 were ended by the ply cap; "),
+            "{cut}"
+        );
     }
 
     #[test]

@@ -17,8 +17,8 @@ const SHOWN: usize = 8;
 pub(super) const SECTION: Section = Section {
     id: "sample-games",
     title: "Sample games",
-    about: "Games that were played or imported, with the evaluation of each position that was searched. Step through them with \
-        the buttons, the slider, the arrow keys, Home and End. Values are from White's side.",
+    about: "Games that were played or imported, with the evaluation of each position that was searched, or that its file has one of. \
+        Step through them with the buttons, the slider, the arrow keys, Home and End. Values are from White's side.",
     reads: &["games", "positions", "steps"],
     no_data: |_| "no games are stored",
     parts,
@@ -68,7 +68,11 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
     let picks = [
         ("the shortest mate", last, pick(last, "where reason = 'checkmate'", "plies, game")?),
         ("the longest decided game", last, pick(last, "where result <> 0", "plies desc, game")?),
-        ("the longest draw", last, pick(last, "where result = 0", "plies desc, game")?),
+        (
+            "the longest draw",
+            last,
+            pick(last, "where result = 0 and reason <> 'ply_cap'", "plies desc, game")?,
+        ),
         ("the first game", last, pick(last, "", "game")?),
         ("the first game", first, pick(first, "", "game")?),
     ];
@@ -87,11 +91,16 @@ fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, St
     let Some(row) = game_row(database, game)? else { return Ok(None) };
     let mut positions = positions(database, game)?;
     let replayed = |row: GameRow| {
-        // Nobody searched an imported game of PGN: what its rows have as values are results.
-        positions.retain(|position| !row.network.is_empty() || position.simulations > 1);
+        positions.retain(|position| !row.network.is_empty() || has_evaluation(position));
         StoredGame::of_self_play(&row, &positions).map_err(|error| error.to_string())
     };
     Ok(Some(row.and_then(replayed)))
+}
+
+/// Whether a search or a PGN file evaluated a position of an imported game, whose value is else the game's result.
+fn has_evaluation(position: &PositionRow) -> bool {
+    let draw = if position.result == 0 { 1.0 } else { 0.0 };
+    position.simulations > 1 || (position.root_q, position.root_d) != (f32::from(position.result), draw)
 }
 
 fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, String>>, AnalysisError> {
@@ -183,11 +192,12 @@ fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame)
 }
 
 /// The plies before a position, by its move number and its side to move.
-fn plies_before(position: &Position) -> u32 {
-    2 * position.fullmove_number().saturating_sub(1) + u32::from(position.side_to_move() == Side::Black)
+fn plies_before(position: &Position) -> u64 {
+    let moves = u64::from(position.fullmove_number().saturating_sub(1));
+    2 * moves + u64::from(position.side_to_move() == Side::Black)
 }
 
-/// An entry for each position, the last one included: the board, the move that led to it, and the search's evaluation.
+/// An entry for each position, the last one included: the board, the move that led to it, and its evaluation.
 fn plies(game: &StoredGame) -> Vec<Json> {
     let mut previous = Json::Null;
     let entry = |StoredPly { position, played, search, .. }: StoredPly<'_>| {
@@ -237,9 +247,13 @@ fn rounded(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::board::Game;
+    use dc0_core::board::{Game, GameResult, Move, Reason};
+    use dc0_core::store::{GameRow, PositionRow, Provenance, write_table};
 
-    use super::plies_before;
+    use super::{plies_before, stored};
+    use crate::database::Database;
+    use crate::session::Work;
+    use crate::source::RunSource;
 
     #[test]
     fn plies_are_counted_from_the_move_number_of_the_start() {
@@ -248,5 +262,51 @@ mod tests {
         assert_eq!(before("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"), 1);
         assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 w - - 0 40"), 78);
         assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 b - - 0 40"), 79);
+        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 b - - 0 4294967295"), 8_589_934_589);
+    }
+
+    #[test]
+    fn evaluations_of_an_imported_game_are_shown_and_results_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let game = Game::from_text("startpos moves e2e4 e7e5 g1f3 b8c6").expect("a game");
+        let moves: Vec<u16> = game.moves().iter().copied().map(Move::packed).collect();
+        // The result, an evaluation in the file, a search that found the result, and a level evaluation.
+        let values = [(1.0, 0.0, 1), (-0.25, 0.25, 1), (1.0, 0.0, 800), (0.0, 0.5, 1)];
+        let position = |(ply, (q, d, simulations)): (u16, (f32, f32, u32))| PositionRow {
+            game: 0,
+            ply,
+            fen: game.positions().nth(ply.into()).expect("a position").fen(),
+            played: moves[usize::from(ply)],
+            legal: 20,
+            moves: vec![moves[usize::from(ply)]],
+            visits: vec![1],
+            target: vec![1],
+            root_q: q,
+            root_d: d,
+            net_q: q,
+            net_d: d,
+            simulations,
+            full: true,
+            policy_surprise: 0.0,
+            result: if ply % 2 == 0 { 1 } else { -1 },
+        };
+        let positions: Vec<PositionRow> = (0..).zip(values).map(position).collect();
+        let row = GameRow {
+            game: 0,
+            network: String::new(),
+            start_fen: game.start().fen(),
+            moves: moves.clone(),
+            opening_plies: 0,
+            result: GameResult::WhiteWins,
+            reason: Reason::Threefold.into(),
+        };
+        let path = |table: &str| format!("{table}/iteration=0000/part-0a-00000.parquet");
+        write_table(folder.path(), &path("games"), &[row], &Provenance::new()).expect("valid rows");
+        write_table(folder.path(), &path("positions"), &positions, &Provenance::new()).expect("valid rows");
+        let run = RunSource::from_folder("x", folder.path());
+        let read = stored(&Database::new(vec![run], Vec::new(), Work::Exact), 0).expect("an answer");
+        let shown = read.expect("a game").expect("valid rows").searches;
+        let shown: Vec<bool> = shown.iter().map(Option::is_some).collect();
+        assert_eq!(shown, [false, true, true, true]);
     }
 }
