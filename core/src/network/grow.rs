@@ -53,7 +53,7 @@ params! {
 }
 
 impl GrowParams {
-    /// The grown net's spec, if the net can grow like this.
+    /// The grown net's spec, if the net can grow like this. Heads that it has already are accepted, as a finished step may name them.
     pub fn target(&self, from: &NetworkSpec) -> Result<NetworkSpec, GrowError> {
         let mut spec = from.clone();
         spec.tower.blocks = self.blocks.unwrap_or(spec.tower.blocks);
@@ -82,7 +82,20 @@ impl GrowParams {
         if self.moves_left_head.is_some() {
             spec.moves_left_head.clone_from(&self.moves_left_head);
         }
-        check(from, &spec, self).map(|()| spec)
+        check(from, &spec).map(|()| spec)
+    }
+
+    /// The grown net's spec for a step that begins, which must not name heads that the net has already.
+    pub fn new_target(&self, from: &NetworkSpec) -> Result<NetworkSpec, GrowError> {
+        let target = self.target(from);
+        let present = present_heads(from, self);
+        if present.is_empty() {
+            return target;
+        }
+        let mut problems = target.err().map_or_else(Vec::new, |GrowError(problems)| problems);
+        let problem = |name: &str| format!("the net has {name} already; leave it out");
+        problems.extend(present.into_iter().map(problem));
+        Err(GrowError(problems))
     }
 }
 
@@ -91,7 +104,7 @@ impl GrowParams {
 #[error("the net cannot grow this way: {}", .0.join("; "))]
 pub struct GrowError(Vec<String>);
 
-/// The grown net: the spec [`GrowParams::target`] and weights with the smaller net's outputs, up to `noise` and rounding.
+/// The grown net: the spec [`GrowParams::new_target`] and weights with the smaller net's outputs, up to `noise` and rounding.
 ///
 /// New blocks of a residual tower are the identity only after relu; after mish or swish they change the outputs.
 pub fn grow(
@@ -100,7 +113,7 @@ pub fn grow(
     params: &GrowParams,
     seed: Seed,
 ) -> Result<(NetworkSpec, Weights), GrowError> {
-    let to = params.target(from)?;
+    let to = params.new_target(from)?;
     let mut grown = initial_weights(&to, seed);
     let (old, new) = (Graph::of_training(from), Graph::of_training(&to));
     for layer in &new.layers {
@@ -176,18 +189,23 @@ fn has_factors(layer: &Layer) -> bool {
     matches!(layer.op, Op::Accumulate { activation: Accumulator::Pairwise, .. })
 }
 
-/// The auxiliary heads among those to be added that the net has.
+/// The heads among those to be added that the net has.
 fn present_heads(from: &NetworkSpec, added: &GrowParams) -> Vec<&'static str> {
-    let (Some(has), Some(added)) = (&from.auxiliary_heads, &added.auxiliary_heads) else { return Vec::new() };
+    let is_auxiliary = |fits: fn(&AuxiliaryHeadsSpec) -> bool| {
+        [&from.auxiliary_heads, &added.auxiliary_heads]
+            .into_iter()
+            .all(|heads| heads.as_ref().is_some_and(fits))
+    };
     let heads = [
-        ("soft_policy", has.soft_policy && added.soft_policy),
-        ("reply", has.reply && added.reply),
-        ("material", has.material && added.material),
+        ("a moves_left_head", from.moves_left_head.is_some() && added.moves_left_head.is_some()),
+        ("auxiliary_heads.soft_policy", is_auxiliary(|heads| heads.soft_policy)),
+        ("auxiliary_heads.reply", is_auxiliary(|heads| heads.reply)),
+        ("auxiliary_heads.material", is_auxiliary(|heads| heads.material)),
     ];
     heads.into_iter().filter(|(_, is_present)| *is_present).map(|(name, _)| name).collect()
 }
 
-fn check(from: &NetworkSpec, to: &NetworkSpec, params: &GrowParams) -> Result<(), GrowError> {
+fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let sizes = [
         ("blocks", from.tower.blocks, to.tower.blocks),
         ("filters", from.tower.filters, to.tower.filters),
@@ -208,11 +226,6 @@ fn check(from: &NetworkSpec, to: &NetworkSpec, params: &GrowParams) -> Result<()
                        policy_filters, policy_king_buckets, auxiliary_heads or moves_left_head";
         problems.push(message.to_owned());
     }
-    if from.moves_left_head.is_some() && params.moves_left_head.is_some() {
-        problems.push("the net has a moves_left_head already; leave it out".to_owned());
-    }
-    let present = present_heads(from, params).into_iter();
-    problems.extend(present.map(|name| format!("the net has auxiliary_heads.{name} already; leave it out")));
     let inputs = [
         ("inputs", from.tower.inputs, to.tower.inputs),
         ("policy_inputs", policy_inputs(from), policy_inputs(to)),

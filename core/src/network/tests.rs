@@ -251,11 +251,36 @@ fn only_heads_that_a_net_has_not_are_added() {
     let with =
         |heads| GrowParams { auxiliary_heads: Some(heads), value_hidden: Some(512), ..GrowParams::default() };
     let spec = with(reply).target(&NetworkSpec::default()).expect("gets the head");
-    let error = with(both).target(&spec).expect_err("has one of them").to_string();
+    let error = with(both.clone()).new_target(&spec).expect_err("has one of them").to_string();
     assert!(error.contains("the net has auxiliary_heads.reply already; leave it out"), "{error}");
     assert!(!error.contains("material"), "{error}");
     let material = AuxiliaryHeadsSpec { material: true, ..AuxiliaryHeadsSpec::default() };
-    assert!(with(material).target(&spec).is_ok());
+    assert!(with(material).new_target(&spec).is_ok());
+    let error = grow(&spec, &trained_weights(&spec), &with(both), SEED).expect_err("has one of them");
+    assert!(error.to_string().contains("auxiliary_heads.reply already"), "{error}");
+}
+
+#[test]
+fn a_finished_growth_keeps_the_heads_that_its_net_had() {
+    let reply = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
+    let params = GrowParams {
+        auxiliary_heads: Some(AuxiliaryHeadsSpec { material: true, ..reply.clone() }),
+        moves_left_head: Some(MovesLeftHeadSpec::default()),
+        ..GrowParams::default()
+    };
+    let from = NetworkSpec {
+        auxiliary_heads: Some(reply),
+        moves_left_head: Some(MovesLeftHeadSpec::default()),
+        ..NetworkSpec::default()
+    };
+    let to = params.target(&from).expect("is larger");
+    assert_eq!((&to.auxiliary_heads, &to.moves_left_head), (&params.auxiliary_heads, &from.moves_left_head));
+    let refused = params.new_target(&from).expect_err("has two of them").to_string();
+    assert_eq!(
+        refused,
+        "the net cannot grow this way: the net has a moves_left_head already; leave it out; \
+         the net has auxiliary_heads.reply already; leave it out"
+    );
 }
 
 #[test]
@@ -274,11 +299,11 @@ fn impossible_growth_reports_all_problems() {
     let head = GrowParams { moves_left_head: Some(MovesLeftHeadSpec::default()), ..GrowParams::default() };
     let with_head = head.target(&preset("nnue-128").expect("exists").spec).expect("gets the head");
     let other = GrowParams { moves_left_head: Some(MovesLeftHeadSpec { filters: 8, hidden: 16 }), ..head };
-    let twice = other.target(&with_head).expect_err("has one").to_string();
+    let twice = other.new_target(&with_head).expect_err("has one").to_string();
     assert!(twice.contains("the net has a moves_left_head already"), "{twice}");
     let same =
         GrowParams { moves_left_head: with_head.moves_left_head.clone(), value_hidden: Some(64), ..other };
-    let same = same.target(&with_head).expect_err("has it").to_string();
+    let same = same.new_target(&with_head).expect_err("has it").to_string();
     assert!(same.contains("the net has a moves_left_head already"), "{same}");
     assert!(GrowParams::names().contains(&"noise"));
     assert!(read::<GrowParams>("grow", &Value::group()).is_ok());

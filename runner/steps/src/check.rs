@@ -287,6 +287,7 @@ impl Planner {
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;
         if planned.manifest.is_none() {
+            call.check_new()?;
             self.check_memory(call, beside)?;
         }
         let done = planned.begun.map_or(0, |begun| begun.amount);

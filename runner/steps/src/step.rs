@@ -189,6 +189,12 @@ pub trait Step: Sized + Send + Sync + 'static {
         None
     }
 
+    /// An error if a step that is not done yet cannot be done.
+    fn check_new(&self, params: &Self::Params) -> Result<(), StepError> {
+        let _ = params;
+        Ok(())
+    }
+
     /// The parameters that the script gave and that have no effect with these arguments, with the reasons.
     fn unused(&self, params: &Self::Params, given: &Value) -> Vec<Problem> {
         let _ = (params, given);
@@ -313,6 +319,9 @@ pub trait Call: Send + Sync {
 
     /// See [`Step::conflict`].
     fn conflict(&self) -> Option<String>;
+
+    /// See [`Step::check_new`].
+    fn check_new(&self) -> Result<(), StepError>;
 
     /// As [`Step::unused`].
     fn unused(&self) -> Vec<Problem>;
@@ -455,6 +464,10 @@ impl<S: Step> Call for Checked<S> {
 
     fn conflict(&self) -> Option<String> {
         self.step.conflict(&self.params, &self.given)
+    }
+
+    fn check_new(&self) -> Result<(), StepError> {
+        self.step.check_new(&self.params)
     }
 
     fn unused(&self) -> Vec<Problem> {

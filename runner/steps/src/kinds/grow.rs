@@ -68,6 +68,11 @@ impl Step for Growth {
         Ok(Self { start: past.read(manifest, "start")?.clone() })
     }
 
+    fn check_new(&self, params: &GrowParams) -> Result<(), StepError> {
+        params.new_target(&self.start.0.spec)?;
+        Ok(())
+    }
+
     fn inputs(&self, _: &GrowParams) -> Result<Vec<Input>, StepError> {
         Ok(vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }])
     }
@@ -110,5 +115,45 @@ impl Step for Growth {
 
     fn mock_result(&self, params: &GrowParams, number: u32, _: u32, _: Assumption) -> MockResult {
         network::mock_result(network::summary(&self.planned_spec(params)), number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dc0_core::network::AuxiliaryHeadsSpec;
+
+    use super::*;
+    use crate::handles::NetworkFields;
+
+    #[test]
+    fn a_finished_step_that_names_a_head_of_its_net_has_a_result() {
+        let heads = AuxiliaryHeadsSpec { reply: true, ..AuxiliaryHeadsSpec::default() };
+        let spec = NetworkSpec { auxiliary_heads: Some(heads.clone()), ..NetworkSpec::default() };
+        let fields = NetworkFields {
+            run: "run".into(),
+            number: 0,
+            digest: "ab".repeat(32),
+            spec,
+            file: "networks/0000.safetensors".to_owned(),
+            training_state: None,
+            summary: Value::group().into(),
+        };
+        let step = Growth { start: Network(Arc::new(fields)) };
+        let params =
+            GrowParams { auxiliary_heads: Some(heads.clone()), blocks: Some(8), ..GrowParams::default() };
+        let output = StepOutput {
+            run: "run".into(),
+            number: 1,
+            step: "0123".to_owned(),
+            files: Vec::new(),
+            summary: Value::group().into(),
+        };
+        let StepResult::Network(grown) = step.result(&params, output).expect("a net") else {
+            panic!("a net")
+        };
+        assert_eq!((grown.0.spec.tower.blocks, &grown.0.spec.auxiliary_heads), (8, &Some(heads)));
+        assert!(step.planned(&params, 1).is_ok());
     }
 }
