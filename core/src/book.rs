@@ -253,8 +253,8 @@ fn over(opening: &Game) -> Option<(usize, String)> {
                     "the game is over there ({reason}); expected a position that can be played: {fen}"
                 ),
                 _ => format!(
-                    "the game is over after ply {ply} ({reason}); set `plies`, which leaves out games that are over within them, or \
-                     delete it: {fen}"
+                    "the game is over after ply {ply} ({reason}); take fewer plies of it or leave it out by \
+                     `openings: #{{ file, plies }}` of a script, or delete the game: {fen}"
                 ),
             };
             return Some((ply, message));
@@ -403,7 +403,11 @@ mod tests {
         assert!(found.contains("line 4: the game is over there (stalemate)"), "{found}");
         let found = error("a.pgn", "1. e4 *\n\n1. f3 e5 2. g4 Qh4# 0-1\n");
         assert!(
-            found.contains("line 3: the game is over after ply 4 (checkmate); set `plies`, which leaves out"),
+            found.contains("line 3: the game is over after ply 4 (checkmate); take fewer plies"),
+            "{found}"
+        );
+        assert!(
+            found.contains("by `openings: #{ file, plies }` of a script, or delete the game: "),
             "{found}"
         );
         assert!(Book::read("a.pgn", b"1. f3 e5 2. g4 Qh4# 0-1\n", Some(3)).is_ok());

@@ -132,10 +132,11 @@ pub enum StepError {
     Book(#[from] TextFileError),
     /// A book with too few openings.
     #[error(
-        "openings: {file} has {}{}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
+        "openings: {file} has {}{}{}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
          not always play the same",
         counted(*openings, "opening"),
         if *skipped == 0 { String::new() } else { format!(" after the {skipped} that are skipped") },
+        if *finished == 0 { String::new() } else { format!(", besides {} left out as over within `plies`", counted(*finished, "game")) },
         counted(*pairs, "pair"),
         2 * openings
     )]
@@ -146,6 +147,8 @@ pub enum StepError {
         openings: usize,
         /// Openings that the match leaves out.
         skipped: usize,
+        /// Games of the file that are no openings, as they are over within the plies that are taken.
+        finished: usize,
         /// Pairs of the match.
         pairs: usize,
     },

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use dc0_core::board::Tablebase;
 use dc0_core::book::Book;
+use dc0_core::event::{Event, Observer};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
 use dc0_core::search::SearchParams;
@@ -13,7 +14,11 @@ use dc0_core::{durable, regular};
 
 use super::StepError;
 use crate::handles::Network;
+use dc0_process::format::counted;
 use dc0_runs::{Folder, Input, RunError, StepWorkspace};
+
+/// The most lines of a book that a warning names. Chosen.
+const LINES: usize = 8;
 
 /// The folder of the states that finished trainings leave.
 pub(crate) const TRAINING_STATES: &str = "training_states";
@@ -60,6 +65,27 @@ pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
     Ok(Book::read(file, &content, plies.map(|plies| plies as usize))?)
 }
 
+/// Warns of the games that a book leaves out because they are over within the `plies` that are taken.
+pub(crate) fn warn_of_finished(book: &Book, file: &str, plies: Option<u32>, observer: &dyn Observer) {
+    let (finished, Some(plies)) = (book.finished(), plies) else { return };
+    let (is, lines) = match finished.len() {
+        0 => return,
+        1 => ("is", "line"),
+        _ => ("are", "lines"),
+    };
+    let mut numbers: Vec<String> = finished.iter().take(LINES).map(ToString::to_string).collect();
+    if finished.len() > LINES {
+        numbers.push("…".to_owned());
+    }
+    let text = format!(
+        "{file}: {} {is} over within {} and {is} left out, {lines} {}",
+        counted(finished.len(), "game"),
+        counted(plies as usize, "ply"),
+        numbers.join(", ")
+    );
+    observer.event(Event::Warning(&text));
+}
+
 /// The tablebases of a search as an input: another set of files in the same folder makes a different step.
 pub(crate) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepError> {
     Ok(search.open_tablebases()?.map(|tables| tablebases_input(&tables)))
@@ -86,4 +112,38 @@ pub(crate) fn net_provenance<const N: usize>(workspace: &StepWorkspace, more: [(
 /// The games, positions or updates that are left to do.
 pub(crate) fn left(all: u32, done: u64) -> u32 {
     all.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::{Book, Event, Observer, warn_of_finished};
+
+    #[derive(Default)]
+    struct Warnings(Mutex<Vec<String>>);
+
+    impl Observer for Warnings {
+        fn event(&self, event: Event<'_>) {
+            if let Event::Warning(text) = event {
+                self.0.lock().expect("no panic").push(text.to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn games_that_a_book_leaves_out_are_warned_of() {
+        let mate = "1. f3 e5 2. g4 Qh4# 0-1\n\n";
+        let warnings = |mates: usize| {
+            let text = format!("{}1. e4 e5 2. d4 d5 3. a3 *\n", mate.repeat(mates));
+            let book = Book::read("b.pgn", text.as_bytes(), Some(4)).expect("a book");
+            let found = Warnings::default();
+            warn_of_finished(&book, "b.pgn", Some(4), &found);
+            found.0.into_inner().expect("no panic")
+        };
+        assert_eq!(warnings(0), [""; 0]);
+        assert_eq!(warnings(1), ["b.pgn: 1 game is over within 4 plies and is left out, line 1"]);
+        assert_eq!(warnings(2), ["b.pgn: 2 games are over within 4 plies and are left out, lines 1, 3"]);
+        assert!(warnings(9)[0].ends_with("and are left out, lines 1, 3, 5, 7, 9, 11, 13, 15, …"));
+    }
 }

@@ -206,6 +206,10 @@ impl Step for Arena {
         workspace.meter.set_lanes(context.lanes);
         if !standing.is_decided() {
             let present: Vec<&Checkpoint> = nets.iter().flatten().collect();
+            let book = opening_book(params)?;
+            if let (Some(book), Some(BookParams { file, plies, .. })) = (&book, &params.openings) {
+                files::warn_of_finished(book, file, *plies, &progress);
+            }
             let work = Work {
                 step: self,
                 params,
@@ -214,7 +218,7 @@ impl Step for Arena {
                 provenance: step_provenance(workspace, &present, context.is_mixed(), []),
                 nets: &nets,
                 names: &names,
-                book: opening_book(params)?,
+                book,
                 standing: &standing,
                 progress: &progress,
             };
@@ -617,7 +621,7 @@ pub fn opening_book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
         return Ok(Some(book));
     }
     let (file, openings) = (file.clone(), book.len().saturating_sub(skipped));
-    Err(StepError::FewOpenings { file, openings, skipped, pairs })
+    Err(StepError::FewOpenings { file, openings, skipped, finished: book.finished().len(), pairs })
 }
 
 /// The tablebases that decide games.
@@ -875,7 +879,9 @@ fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<Ma
 
 #[cfg(test)]
 mod tests {
-    use super::{Arena, Known, Part};
+    use std::fs;
+
+    use super::{Arena, ArenaParams, BookParams, Known, Part, opening_book};
     use crate::step::Step;
     use dc0_core::params::Value;
 
@@ -910,6 +916,24 @@ mod tests {
     fn games_that_the_ply_cap_cut_off_are_counted_in_the_line_of_a_match() {
         let line = figures([None; 3], &[("checkmate", 4), ("ply_cap", 7), ("stalemate", 1)]);
         assert_eq!(line, "score 0.500 (+1 =8 -3, 7 cut off)");
+    }
+
+    #[test]
+    fn too_few_openings_are_reported_with_the_games_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("b.pgn");
+        fs::write(&path, "1. f3 e5 2. g4 Qh4# 0-1\n\n1. e4 e5 2. d4 d5 3. a3 *\n").expect("writes");
+        let error = |plies| {
+            let file = path.display().to_string();
+            let openings = Some(BookParams { file, plies: Some(plies), ..BookParams::default() });
+            opening_book(&ArenaParams { games: 6, openings, ..ArenaParams::default() })
+                .expect_err("three pairs")
+                .to_string()
+        };
+        let (short, long) = (error(3), error(4));
+        assert!(short.contains("b.pgn has 2 openings, and the match has 3 pairs; "), "{short}");
+        let expected = "b.pgn has 1 opening, besides 1 game left out as over within `plies`, and the match has 3 pairs; ";
+        assert!(long.contains(expected), "{long}");
     }
 
     #[test]

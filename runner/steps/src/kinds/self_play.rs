@@ -166,7 +166,11 @@ impl Step for SelfPlay {
             Amount { unit: "games", done: shards.sum(|part| part.games), total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
         workspace.meter.set_lanes(context.lanes);
-        let openings = Openings { book: starts(params)?, archive: self.archive(&workspace.folder)? };
+        let book = starts(params)?;
+        if let (Some(book), Some(StartParams { file, plies, .. })) = (&book, &params.openings) {
+            files::warn_of_finished(book, file, *plies, &progress);
+        }
+        let openings = Openings { book, archive: self.archive(&workspace.folder)? };
         let network = short_digest(&self.network.0.digest);
         let provenance = step_provenance(workspace, &[&net], context.is_mixed(), [("network", network)]);
         let work =
