@@ -2,7 +2,7 @@
 //!
 //! `valgrind --tool=callgrind target/release/dc0-benches count --evaluator uniform --rounds 1`
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
@@ -17,13 +17,13 @@ pub(crate) struct Options {
     #[arg(long, value_enum)]
     evaluator: Kind,
     /// Games in lockstep.
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = value_parser!(u64).range(1..))]
     games: u64,
     /// Simulations per game.
     #[arg(long, default_value_t = 200)]
     simulations: u32,
     /// Times that all games are searched.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
     rounds: u32,
 }
 

@@ -23,8 +23,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=65_536))]
     rows: u64,
     /// Repetitions; the table shows median, slowest and fastest.
-    #[arg(long, default_value_t = 5)]
-    repeats: usize,
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
 }
 
 fn games(count: u64) -> Vec<Game> {

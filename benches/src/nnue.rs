@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::network::nnue::{Instructions, NnueEvaluator, NnueNet};
 use dc0_core::network::{
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 32)]
     hidden: u32,
     /// Rows of a batch.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u64).range(1..))]
     batch: u64,
     /// Seconds per cell of the table.
     #[arg(long, default_value_t = 1.0, value_parser = positive_seconds)]

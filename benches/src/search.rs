@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p dc0-benches -- search`
 
-use clap::Args;
+use clap::{Args, value_parser};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
@@ -16,11 +16,11 @@ use crate::timing::Rates;
 #[derive(Args)]
 pub(crate) struct Options {
     /// Games in lockstep.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u64).range(1..))]
     games: u64,
     /// Repetitions; the table shows median, slowest and fastest.
-    #[arg(long, default_value_t = 5)]
-    repeats: usize,
+    #[arg(long, default_value_t = 5, value_parser = value_parser!(u32).range(1..))]
+    repeats: u32,
 }
 
 const RULES: Rules = Rules { max_plies: 512 };

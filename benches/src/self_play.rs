@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use dc0_core::event::Silent;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
@@ -28,13 +28,13 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 32)]
     simulations: u32,
     /// Games, in shards of `game_slots`.
-    #[arg(long, default_value_t = 128)]
+    #[arg(long, default_value_t = 128, value_parser = value_parser!(u32).range(1..))]
     games: u32,
     /// Game slots: games that a lane plays at once.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u32).range(1..))]
     game_slots: u32,
     /// Lanes.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     lanes: u32,
     /// The ply at which games end, to keep the benchmark short.
     #[arg(long, default_value_t = 60)]

@@ -50,15 +50,15 @@ impl<E: Evaluator> Evaluator for Timed<'_, E> {
 pub(crate) struct Rates(Vec<f64>);
 
 impl Rates {
-    /// Runs `work`, which returns its number of units, `repeats` times after one warm-up.
-    pub(crate) fn measure(repeats: usize, mut work: impl FnMut() -> u64) -> Self {
+    /// Runs `work`, which returns its number of units, `repeats` times, at least once, after one warm-up.
+    pub(crate) fn measure(repeats: u32, mut work: impl FnMut() -> u64) -> Self {
         work();
         let rate = |_| {
             let start = now();
             let units = work();
             units as f64 / start.elapsed().as_secs_f64()
         };
-        let mut rates: Vec<f64> = (0..repeats.max(1)).map(rate).collect();
+        let mut rates: Vec<f64> = (0..repeats).map(rate).collect();
         rates.sort_by(f64::total_cmp);
         Self(rates)
     }
