@@ -15,7 +15,7 @@ pub(super) fn cut(content: &mut Content, ahead: &mut Vec<u8>) -> Result<Cut, Sou
         if content.read_to(ahead, missing)? < missing {
             return Ok(cut_at(ahead, ahead.len(), true));
         }
-        if let Some(at) = last_line(ahead, |_, line| line.starts_with(PGN_FIRST_TAG)) {
+        if let Some(at) = last_line(ahead, is_first_tag) {
             return Ok(cut_at(ahead, at, false));
         }
         if ahead.len() >= MOST {
@@ -31,19 +31,30 @@ fn cut_at(ahead: &[u8], length: usize, is_last: bool) -> Cut {
     Cut { length, is_last, lines }
 }
 
+/// Whether a line is the first tag of a game: directly below another tag it is a tag of the same game once more.
+fn is_first_tag(before: &[u8], line: &[u8]) -> bool {
+    line.starts_with(PGN_FIRST_TAG) && !is_tag(last_of(before.strip_suffix(b"\n").unwrap_or(before)))
+}
+
+/// The last line of a text.
+fn last_of(text: &[u8]) -> &[u8] {
+    text.rsplit(|byte| *byte == b'\n').next().unwrap_or(text)
+}
+
+/// Whether a line begins with a tag; one within a comment may begin with a command such as `[%clk`.
+fn is_tag(line: &[u8]) -> bool {
+    line.starts_with(b"[") && !line.starts_with(b"[%")
+}
+
 /// Where the last empty line is that a game follows which begins so: one after tags follows no game, but is within one.
 fn last_start(text: &[u8], beginning: &[u8]) -> Option<usize> {
-    // A line within a comment may begin with a command such as `[%clk`.
-    let is_command = |line: &[u8]| line.starts_with(b"[%");
     last_line(text, |before, line| {
         let next = line.strip_prefix(b"\r").unwrap_or(line).strip_prefix(b"\n");
-        if !next.is_some_and(|next| next.starts_with(beginning) && !is_command(next)) {
+        if !next.is_some_and(|next| next.starts_with(beginning) && !next.starts_with(b"[%")) {
             return false;
         }
         // Looked for only where a game may begin: it may be beyond many empty lines.
-        let above = before.trim_ascii_end();
-        let above = above.rsplit(|byte| *byte == b'\n').next().unwrap_or(above);
-        !above.starts_with(b"[") || is_command(above)
+        !is_tag(last_of(before.trim_ascii_end()))
     })
 }
 
@@ -62,7 +73,8 @@ fn last_line(text: &[u8], fits: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::last_start;
+    use super::{is_first_tag, last_line, last_start};
+    use crate::board::PgnReader;
 
     /// The text after the cut before the last game that begins so.
     fn after<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
@@ -82,6 +94,27 @@ mod tests {
         }
         for moves in ["1. e4 1-0\n", "1. e4 {\n\n[%clk 0:01:00]} e5 1-0\n"] {
             assert_eq!(after(&format!("[White \"a\"]\n\n{moves}"), "["), None);
+        }
+    }
+
+    #[test]
+    fn a_game_whose_first_tag_comes_twice_is_cut_where_the_reader_ends_it() {
+        let games = |text: &str| {
+            let mut reader = PgnReader::new(text.as_bytes(), 1);
+            std::iter::from_fn(|| reader.next_game(&|_| true)).count()
+        };
+        let first = "[Event \"a\"]\n\n1. e4 {\n[%clk 0:01:00]} 1-0\n";
+        for (second, count) in [
+            ("[Event \"b\"]\n[Event \"c\"]\n\n1. d4 1-0\n", 2),
+            ("[Event \"b\"]\n[White \"w\"]\n[Event \"c\"]\n\n1. d4 1-0\n", 2),
+            ("[Event \"b\"]\n\n[Event \"c\"]\n\n1. d4 1-0\n", 3),
+        ] {
+            let text = format!("{first}{second}");
+            assert_eq!(games(&text), count, "{text}");
+            for text in [text.replace('\n', "\r\n"), text] {
+                let at = last_line(text.as_bytes(), is_first_tag).expect("several games");
+                assert_eq!(games(&text[..at]) + games(&text[at..]), count, "{text}");
+            }
         }
     }
 
