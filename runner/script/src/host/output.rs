@@ -20,7 +20,10 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("assert", move |context: Context<'_>, holds: bool, message: &str| {
         assert(&context, &shared, holds, message)
     });
-    engine.register_fn("table", |context: Context<'_>, rows: Array| table(&context, &rows));
+    engine.register_fn("table", |context: Context<'_>, rows: Array| table(&context, &rows, None));
+    engine.register_fn("table", |context: Context<'_>, rows: Array, columns: Array| {
+        table(&context, &rows, Some(&columns))
+    });
     engine.register_fn("log", |text: &str| log::info!(target: "script", "{text}"));
     engine.register_fn("note", |context: Context<'_>, run: RunHandle, text: &str| {
         Call::new("note", &context).run(run.0.host.note(text))
@@ -41,8 +44,8 @@ fn assert(context: &Context<'_>, session: &Session, holds: bool, message: &str) 
     Err(Failure::new(Exit::Failed, format!("assert: {message}{note}")).into_rhai(location))
 }
 
-/// Formats maps as aligned text, with a column for each name in alphabetical order and numbers to the right.
-fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
+/// Formats maps as aligned text, numbers to the right, with the given columns or one for each name in alphabetical order.
+fn table(context: &Context<'_>, rows: &Array, columns: Option<&Array>) -> Answer<String> {
     let call = Call::new("table", context);
     let mut maps = Vec::new();
     for (index, row) in rows.iter().enumerate() {
@@ -53,6 +56,9 @@ fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
     let mut names: Vec<String> = maps.iter().flat_map(|map| map.keys().map(ToString::to_string)).collect();
     names.sort();
     names.dedup();
+    if let Some(columns) = columns {
+        names = chosen(columns, names).map_err(|cause| call.misuse(cause))?;
+    }
     let is_number = |value: &Dynamic| value.is_int() || value.is_float() || value.is_unit();
     let is_right = |name: &String| maps.iter().filter_map(|map| map.get(name.as_str())).all(is_number);
     let right: Vec<bool> = names.iter().map(is_right).collect();
@@ -61,6 +67,19 @@ fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
     let rows: Vec<Vec<String>> = std::iter::once(names.clone()).chain(maps.iter().map(row)).collect();
     let align = |column: usize| if right[column] { Align::Right } else { Align::Left };
     Ok(aligned(&rows, align).join("\n"))
+}
+
+/// The columns of a table in the script's order; `known` has the names of its maps.
+fn chosen(columns: &Array, known: Vec<String>) -> Result<Vec<String>, String> {
+    let name = |column: &Dynamic| {
+        let name =
+            column.clone().into_string().map_err(|kind| format!("expected names of columns, got {kind}"))?;
+        if known.is_empty() || known.contains(&name) {
+            return Ok(name);
+        }
+        Err(format!("no map has \"{name}\"; there are {}", known.join(", ")))
+    };
+    columns.iter().map(name).collect()
 }
 
 /// A cell: numbers with at most four decimals, `()` as a dash.

@@ -203,11 +203,11 @@ const AFTER_STEPS: &[Usage] = &[
     ),
     usage(
         "table",
-        "table([#{…}, …]) or run.table(name)",
+        "table([#{…}, …]), table([#{…}, …], [name, …]) or run.table(name)",
         "text, or for a run a frame",
-        "Formats maps as a table for `print`, with a column for each name. For a run: one of its tables, such as `games`, with the \
+        "Formats maps as a table for `print`, with a column for each name, or the named ones in their order. For a run: one of its tables, such as `games`, with the \
          rows that the script's calls have stored so far.",
-        "print(table([#{ net: net.name, score: verdict.score }])); let played = run.table(\"games\");",
+        "print(table([#{ net: net.name, score: verdict.score }], [\"score\", \"net\"])); let played = run.table(\"games\");",
     ),
     usage(
         "sql",
