@@ -139,7 +139,7 @@ mod tests {
         for (name, text) in [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (STAMP, "new")] {
             assert_eq!(fs::read_to_string(folder.path().join(name))?, text, "{name}");
         }
-        let absent = work.path().join("absent");
+        let absent = folder.path().join("absent");
         fs::write(work.path().join(STAMP), "new")?;
         swap_in(work.path(), &absent)?;
         assert!(absent.join(STAMP).exists());
