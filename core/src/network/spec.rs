@@ -168,12 +168,12 @@ params! {
 params! {
     /// Heads that only a training runs: what they predict shapes the layers that they share with the heads that play. They are part of
     /// the net's tensors, but of no evaluation. Each is one further output layer after the last hidden layer of the policy head or of the
-    /// value head, as in KataGo's policy head (Wu 2020, section 4.1 and appendix A.4).
+    /// value head, as in KataGo's policy head (Wu 2020, section 3.4 and appendix A.4).
     pub struct AuxiliaryHeadsSpec {
         /// The policy once more, trained on a softened target (`soft_policy_temperature`), so that the net learns to distinguish moves
         /// that the search hardly visited (`KataGoMethods.md`, "Auxiliary Soft Policy Target").
         soft_policy: bool = false;
-        /// The policy of the opponent's next move, in the input's view of the board (Wu 2020, section 4.1).
+        /// The policy of the opponent's next move, in the input's view of the board (Wu 2020, section 3.4).
         reply: bool = false;
         /// The balance of material some plies later (`material_plies`) for the side to move.
         material: bool = false;

@@ -211,7 +211,7 @@ params! {
         /// Temperature of the `soft_policy` head's target: `(p + 1e-7)^(1/T)` over the legal moves, normalised. 4 as in KataGo.
         soft_policy_temperature: f64 = 4.0, in 1.0..=100.0;
         /// Weight of the `reply` head's cross-entropy, if the net has that head, over positions whose next one has a policy target.
-        /// 0.15 as in KataGo (Wu 2020, section 4.1).
+        /// 0.15 as in KataGo (Wu 2020, section 3.4).
         reply_weight: Schedule = Schedule::constant(0.15), in 0.0..=1000.0;
         /// Weight of the `material` head's loss, if the net has that head: the squared error in pawns / 9, a queen. 0.25 as
         /// KataGo's weight of later positions (`metrics_pytorch.py`).
