@@ -219,7 +219,7 @@ params! {
         /// the visits, but not which move is chosen by visits at temperature 0, unless the rest would have proven something. For a
         /// `puct` root.
         smart_pruning: bool = false;
-        /// Tree reuse: whether the part of the tree below the move played is kept for the next search, as AlphaGo Zero did.
+        /// Tree reuse: whether the part of the tree below the move played is kept for the next search, as `AlphaGo` Zero did.
         reuse_tree: bool = false;
         /// Whether transpositions share a node, so that each visit improves all paths to it (Monte-Carlo graph search: Czech et
         /// al. 2021; KataGo's notes). Positions are the same if the rules do not distinguish them: pieces, rights, clocks, ply, and

@@ -39,6 +39,9 @@ pub struct ScriptArgs {
     /// The script's text, if a command has written it and there is no file.
     #[arg(skip)]
     pub text: Option<String>,
+    /// Whether it is planned before it runs, so that what is wrong with it is said before there is a run.
+    #[arg(skip)]
+    pub is_planned_first: bool,
     /// How it is run.
     #[command(flatten)]
     pub run: RunArgs,

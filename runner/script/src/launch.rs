@@ -90,6 +90,11 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     if args.run.check {
         return check(args, process, sources, path, &text);
     }
+    if args.is_planned_first {
+        // Programs start once, in the run.
+        let options = RunOptions { starts_programs: false, ..run_options(args) };
+        planned(args, process, sources, path, &text, options)?.plans?;
+    }
     let declaration = Arc::new(Declaration::new(overrides(args, process)?));
     let host = runner(args, process, script_record(path, &text), &declaration)?.with_imports(sources, path);
     let (host, text) = (Arc::new(host), text.as_str());
@@ -111,18 +116,7 @@ fn check(
     path: &Path,
     text: &str,
 ) -> Result<(), Failure> {
-    let interrupt = process.interrupt.clone();
-    let script = ScriptToPlan {
-        path,
-        folder: None,
-        text,
-        overrides: overrides(args, process)?,
-        options: run_options(args),
-        sources: Arc::clone(sources),
-        operations: MAX_OPERATIONS,
-        is_stopped: Arc::new(move || interrupt.is_requested()),
-    };
-    let Planned { printed, plans } = script.plan();
+    let Planned { printed, plans } = planned(args, process, sources, path, text, run_options(args))?;
     let is_json = args.run.format == OutputFormat::Json;
     for Printed { line, is_debug } in &printed {
         process.console.note(&match (is_debug, is_json) {
@@ -135,6 +129,28 @@ fn check(
     let plans = plans?;
     process.console.result(&if is_json { plans.json().to_string() } else { plans.text() });
     Ok(())
+}
+
+fn planned(
+    args: &ScriptArgs,
+    process: &Process,
+    sources: &Arc<Sources>,
+    path: &Path,
+    text: &str,
+    options: RunOptions,
+) -> Result<Planned, Failure> {
+    let interrupt = process.interrupt.clone();
+    let script = ScriptToPlan {
+        path,
+        folder: None,
+        text,
+        overrides: overrides(args, process)?,
+        options,
+        sources: Arc::clone(sources),
+        operations: MAX_OPERATIONS,
+        is_stopped: Arc::new(move || interrupt.is_requested()),
+    };
+    Ok(script.plan())
 }
 
 /// The parameters that a script declares; it runs only up to the declaration.

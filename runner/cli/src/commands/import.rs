@@ -198,6 +198,7 @@ fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs 
         trials: Vec::new(),
         part: SweepPart::Whole,
         text: Some(script),
+        is_planned_first: false,
         run: RunArgs {
             seed: None,
             device: Some("cpu".to_owned()),

@@ -103,6 +103,7 @@ pub(super) fn run_written<'a>(
         trials: Vec::new(),
         part: SweepPart::Whole,
         text: Some(script.to_owned()),
+        is_planned_first: true,
         run: run.clone(),
     };
     run_script(&args, program)

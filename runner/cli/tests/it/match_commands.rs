@@ -113,3 +113,22 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         assert_eq!(shown.contains("search: #{ simulations: 100 }"), expected, "{shown}");
     }
 }
+
+#[test]
+fn a_command_that_is_refused_leaves_no_run() {
+    let experiment = Experiment::new("");
+    let refused: [(&[&str], &str); 3] = [
+        (&["match", "random", "greedy", "--games", "3", "--name", "m"], "games: must be even"),
+        (
+            &["match", "random", "greedy", "--openings", "nowhere.epd", "--name", "m"],
+            "cannot read nowhere.epd",
+        ),
+        (&["rate", "random", "greedy", "--games", "3", "--name", "m"], "must be even"),
+    ];
+    for (args, expected) in refused {
+        let refused = ended(&experiment, &[args, &["--device", "cpu"]].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+        assert!(!experiment.folder.path().join("datasets/m").exists(), "{args:?}");
+    }
+}
