@@ -333,21 +333,17 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
 }
 
 fn unused_in_training(params: &TrainParams) -> Vec<(&'static str, String)> {
-    let fields = [
-        (
-            "search_value_horizon",
-            params.search_value_weight == 0.0,
-            "has no effect with search_value_weight 0, which takes no value of a search; leave it out, or set a weight",
-        ),
-        (
-            "batch_norm_momentum",
-            params.batch_norm == BatchNormMode::Frozen,
-            "has no effect with batch_norm \"frozen\", which leaves the running statistics as they are; leave it out, or set batch_norm \
-            to \"batch\"",
-        ),
-    ];
-    let unused = fields.into_iter().filter(|(_, is_unused, _)| *is_unused);
-    unused.map(|(name, _, message)| (name, message.to_owned())).collect()
+    let momentum = "has no effect with batch_norm \"frozen\", which leaves the running statistics as they are; leave it out, or set \
+                    batch_norm to \"batch\"";
+    let is_frozen = params.batch_norm == BatchNormMode::Frozen;
+    let momentum = is_frozen.then(|| ("batch_norm_momentum", momentum.to_owned()));
+    unused_horizon(params.search_value_weight).into_iter().chain(momentum).collect()
+}
+
+/// The horizon of the search's value, where that has no weight.
+pub(super) fn unused_horizon(search_value_weight: f64) -> Option<(&'static str, String)> {
+    let message = "has no effect with search_value_weight 0, which takes no value of a search; leave it out, or set a weight";
+    (search_value_weight == 0.0).then(|| ("search_value_horizon", message.to_owned()))
 }
 
 fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {

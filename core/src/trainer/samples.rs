@@ -168,18 +168,27 @@ impl Samples {
     /// An empty set of samples for nets with this encoding. The parameters decide the targets and what is held out; their
     /// tablebases are opened.
     pub fn new(encoding: Encoding, params: &TrainParams) -> Result<Self, TablebaseError> {
+        Ok(Self::with_tablebases(encoding, params, params.open_tablebases()?))
+    }
+
+    /// As [`new`](Self::new), with tablebases of the parameters that are open already.
+    pub(super) fn with_tablebases(
+        encoding: Encoding,
+        params: &TrainParams,
+        tablebases: Option<Tablebase>,
+    ) -> Self {
         let (rows, targets) = (Rows::new(&encoding), Targets::from_params(params));
-        Ok(Self {
+        Self {
             encoding,
             targets,
             seed: Seed { run: 0, step: 0 },
             is_deduplicated: false,
-            tablebases: params.open_tablebases()?,
+            tablebases,
             rows,
             training: Vec::new(),
             validation: Vec::new(),
             games: GameCounts::default(),
-        })
+        }
     }
 
     /// The seed that decides which positions are taken how often, where weights and parameters leave that to chance.
@@ -321,6 +330,7 @@ fn with_positions(part: Part<'_>) -> Result<Vec<GameWithPositions<'_>>, SampleEr
     rest.first().map_or(Ok(games), |stray| Err(out_of_order(part.name, stray)))
 }
 
-fn out_of_order(part: &str, row: &PositionRow) -> SampleError {
+/// The error of a position that belongs to no game before it.
+pub(super) fn out_of_order(part: &str, row: &PositionRow) -> SampleError {
     SampleError { part: part.to_owned(), game: row.game, ply: row.ply.into(), fault: Fault::Order }
 }

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::calibration::Calibration;
-use super::samples::{Part, SampleError, Samples, is_held_out, is_quiet};
+use super::params::unused_horizon;
+use super::samples::{Part, Sample, SampleError, Samples, is_held_out, is_quiet, out_of_order};
 use super::{CappedGames, PolicyTarget, TrainParams, TrainedPositions};
-use crate::board::{Game, GameTextError, Move, TablebaseError};
+use crate::board::{Game, GameTextError, Move, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, MOVES_LEFT_SCALE, ValueHead, Wdl};
 use crate::params;
@@ -26,7 +27,7 @@ params! {
         held_out: Option<f64> = None, in 0.001..=0.5;
         /// Which positions are measured.
         positions: TrainedPositions = TrainedPositions::Full;
-        /// Share of these positions that are measured, drawn at random.
+        /// Share of these positions that are measured, drawn at random: the same ones of a window in every step of a run.
         share: f64 = 1.0, in 1e-6..=1.0;
         /// What a full search teaches the policy.
         policy_target: PolicyTarget = PolicyTarget::Search;
@@ -45,6 +46,7 @@ params! {
         /// Positions that are evaluated together.
         batch: u32 = 256, in 1..=65_536;
     }
+    unused |params| unused_horizon(params.search_value_weight).into_iter().collect();
 }
 
 impl ValidateParams {
@@ -170,9 +172,6 @@ pub enum ValidateError {
     /// A stored game cannot be replayed.
     #[error(transparent)]
     Game(#[from] GameTextError),
-    /// The tablebases that correct results cannot be opened.
-    #[error(transparent)]
-    Tablebase(#[from] TablebaseError),
     /// The net failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
@@ -190,6 +189,8 @@ pub struct ValidationJob<'a> {
     pub seed: Seed,
     /// The net's value head.
     pub value_head: ValueHead,
+    /// The tablebases of the parameters.
+    pub tables: Option<&'a Tablebase>,
 }
 
 /// The games of a shard.
@@ -225,71 +226,47 @@ impl ValidationJob<'_> {
         observer: &dyn Observer,
     ) -> Result<Validated, ValidateError> {
         evaluator.start_shard();
-        let (games, positions) = self.of_held_out(shard);
-        let mut samples = Samples::new(evaluator.encoding().clone(), &self.params.training())?;
-        samples.add(Part {
-            name: shard.name,
-            source: 0,
-            weight: 1.0,
-            games: &games,
-            positions: &positions,
-        })?;
+        let training = self.params.training();
         let mut measuring = Measuring {
             job: self,
             shard,
-            samples: &samples,
-            positions: &positions,
             waiting: Vec::new(),
             batch: Batch::default(),
             evaluations: Evaluations::default(),
             rows: Vec::new(),
         };
-        let left_out = shard.games.len() - games.len();
-        observer.event(Event::Work { unit: "games", amount: left_out as u64 });
-        let (mut row, mut sample, mut measured_games) = (0, 0, 0);
-        for game in &games {
-            let number = u64::from(shard.source) << 32 | u64::from(game.game);
-            let mut choice = self.seed.stream(number, Purpose::Validation);
-            let played = Game::from_packed(&game.start_fen, &game.moves)?;
-            let mut replayed = Game::from_position(played.start().clone());
-            let before = measuring.measured();
-            while let Some(position) = positions.get(row).filter(|position| position.game == game.game) {
-                while replayed.ply() < usize::from(position.ply) {
-                    replayed.play_unchecked(played.moves()[replayed.ply()]);
-                }
-                let is_drawn = choice.random::<f64>() < self.params.share;
-                let mv = played.moves()[replayed.ply()];
-                if self.params.positions.include(position.full, is_quiet(replayed.position(), mv)) {
-                    if is_drawn {
-                        measuring.add(
-                            Waiting::new(&replayed, row, sample),
-                            &replayed,
-                            evaluator,
-                            observer,
-                        )?;
-                    }
-                    sample += 1;
-                }
-                row += 1;
+        let (mut rest, mut games) = (shard.positions, 0);
+        for game in shard.games {
+            let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
+            rest = others;
+            if self.holds_out(game) {
+                // Game by game, so that no more targets are in memory than a batch needs.
+                let tables = self.tables.cloned();
+                let mut samples = Samples::with_tablebases(evaluator.encoding().clone(), &training, tables);
+                let games_of_part = std::slice::from_ref(game);
+                samples.add(Part {
+                    name: shard.name,
+                    source: 0,
+                    weight: 1.0,
+                    games: games_of_part,
+                    positions: own,
+                })?;
+                games += u64::from(measuring.game(game, own, &samples, evaluator, observer)?);
             }
-            measured_games += u64::from(measuring.measured() > before);
             observer.event(Event::Work { unit: "games", amount: 1 });
         }
+        if let Some(stray) = rest.first() {
+            return Err(out_of_order(shard.name, stray).into());
+        }
         measuring.evaluate(evaluator, observer)?;
-        Ok(Validated { rows: measuring.rows, games: measured_games })
+        Ok(Validated { rows: measuring.rows, games })
     }
 
-    /// The games that are measured, with their positions.
-    fn of_held_out(&self, shard: ValidationGames<'_>) -> (Vec<GameRow>, Vec<PositionRow>) {
-        let is_measured = |game: &&GameRow| {
-            self.params.held_out.is_none_or(|validation_fraction| {
-                is_held_out(game, &TrainParams { validation_fraction, ..TrainParams::default() })
-            })
-        };
-        let games: Vec<GameRow> = shard.games.iter().filter(is_measured).cloned().collect();
-        let is_of_them = |row: &&PositionRow| games.binary_search_by_key(&row.game, |game| game.game).is_ok();
-        let positions = shard.positions.iter().filter(is_of_them).cloned().collect();
-        (games, positions)
+    /// Whether a game is measured.
+    fn holds_out(&self, game: &GameRow) -> bool {
+        self.params.held_out.is_none_or(|validation_fraction| {
+            is_held_out(game, &TrainParams { validation_fraction, ..TrainParams::default() })
+        })
     }
 }
 
@@ -297,8 +274,6 @@ impl ValidationJob<'_> {
 struct Measuring<'a> {
     job: &'a ValidationJob<'a>,
     shard: ValidationGames<'a>,
-    samples: &'a Samples,
-    positions: &'a [PositionRow],
     /// The positions of `batch`.
     waiting: Vec<Waiting>,
     batch: Batch,
@@ -308,40 +283,78 @@ struct Measuring<'a> {
 
 /// A position that waits for its evaluation.
 struct Waiting {
-    /// Its row among the positions.
-    position: usize,
-    /// Its sample.
-    sample: usize,
+    /// Its row without the net's part.
+    row: PredictionRow,
     legal: Vec<Move>,
-}
-
-impl Waiting {
-    fn new(game: &Game, position: usize, sample: usize) -> Self {
-        Self { position, sample, legal: game.position().legal_moves() }
-    }
+    /// The policy target; empty without one.
+    shares: Vec<f32>,
+    target: Wdl,
+    /// The game's result for the side to move, -1, 0 or 1, or that of perfect play; `None` without one.
+    result: Option<i8>,
 }
 
 impl Measuring<'_> {
-    /// Positions so far.
-    fn measured(&self) -> usize {
-        self.rows.len() + self.waiting.len()
-    }
-
-    /// Adds a position, and evaluates the batch if that is full.
-    fn add(
+    /// Adds the positions of a game; returns whether there were any.
+    fn game(
         &mut self,
-        waiting: Waiting,
-        game: &Game,
+        game: &GameRow,
+        positions: &[PositionRow],
+        samples: &Samples,
         evaluator: &mut dyn Evaluator,
         observer: &dyn Observer,
-    ) -> Result<(), ValidateError> {
-        self.batch.push(evaluator.encoding(), game);
-        self.waiting.push(waiting);
-        if self.batch.len() >= self.job.params.batch as usize {
-            self.evaluate(evaluator, observer)
-        } else {
-            Ok(())
+    ) -> Result<bool, ValidateError> {
+        let params = self.job.params;
+        let number = u64::from(self.shard.source) << 32 | u64::from(game.game);
+        let mut choice = self.job.seed.stream(number, Purpose::Validation);
+        let played = Game::from_packed(&game.start_fen, &game.moves)?;
+        let mut replayed = Game::from_position(played.start().clone());
+        let (mut sample, mut is_measured) = (0, false);
+        for position in positions {
+            while replayed.ply() < usize::from(position.ply) {
+                replayed.play_unchecked(played.moves()[replayed.ply()]);
+            }
+            let is_drawn = choice.random::<f64>() < params.share;
+            let is_quiet = is_quiet(replayed.position(), played.moves()[replayed.ply()]);
+            if !params.positions.include(position.full, is_quiet) {
+                continue;
+            }
+            if is_drawn {
+                is_measured = true;
+                self.batch.push(evaluator.encoding(), &replayed);
+                self.waiting.push(self.waiting_for(position, &replayed, &samples.training_row(sample)));
+                if self.batch.len() >= params.batch as usize {
+                    self.evaluate(evaluator, observer)?;
+                }
+            }
+            sample += 1;
         }
+        Ok(is_measured)
+    }
+
+    fn waiting_for(&self, position: &PositionRow, game: &Game, sample: &Sample<'_>) -> Waiting {
+        let row = PredictionRow {
+            source: self.shard.source,
+            iteration: self.shard.iteration,
+            game: position.game,
+            ply: position.ply,
+            fen: position.fen.clone(),
+            likeliest: 0,
+            prior: 0.0,
+            rank: 0,
+            policy_loss: f32::NAN,
+            target_entropy: cross_entropy(sample.shares, sample.shares),
+            q: 0.0,
+            d: 0.0,
+            target_q: sample.wdl.value(),
+            target_d: sample.wdl.draw,
+            value_loss: f32::NAN,
+            score: sample.result.map_or(f32::NAN, |result| f32::midpoint(1.0, result.into())),
+            brier: f32::NAN,
+            moves_left: f32::NAN,
+            plies_left: sample.plies_left.map_or(f32::NAN, f32::from),
+        };
+        let (legal, shares) = (game.position().legal_moves(), sample.shares.to_vec());
+        Waiting { row, legal, shares, target: sample.wdl, result: sample.result }
     }
 
     /// Evaluates the batch, and makes rows of it.
@@ -355,42 +368,26 @@ impl Measuring<'_> {
         let amount = self.waiting.len() as u64;
         observer.event(Event::Work { unit: "positions", amount });
         observer.event(Event::Work { unit: "evaluations", amount });
-        for (index, waiting) in std::mem::take(&mut self.waiting).into_iter().enumerate() {
-            let row = self.row(index, &waiting);
-            self.rows.push(row);
-        }
+        let rows = self.waiting.drain(..).enumerate().map(|(index, waiting)| {
+            let policy = &self.evaluations.policy[self.batch.legal_range(index)];
+            let wdl = self.evaluations.wdl[index];
+            let (likeliest, prior) = likeliest(&waiting.legal, policy);
+            PredictionRow {
+                likeliest: likeliest.packed(),
+                prior,
+                rank: rank(policy, &waiting.shares),
+                policy_loss: cross_entropy(&waiting.shares, policy),
+                q: wdl.value(),
+                d: wdl.draw,
+                value_loss: value_loss(self.job.value_head, waiting.target, wdl),
+                brier: waiting.result.map_or(f32::NAN, |result| brier(wdl, result)),
+                moves_left: self.evaluations.moves_left.get(index).copied().unwrap_or(f32::NAN),
+                ..waiting.row
+            }
+        });
+        self.rows.extend(rows);
         self.batch.clear();
         Ok(())
-    }
-
-    fn row(&self, index: usize, waiting: &Waiting) -> PredictionRow {
-        let position = &self.positions[waiting.position];
-        let sample = self.samples.training_row(waiting.sample);
-        let policy = &self.evaluations.policy[self.batch.legal_range(index)];
-        let wdl = self.evaluations.wdl[index];
-        let (likeliest, prior) = likeliest(&waiting.legal, policy);
-        let score = sample.result.map_or(f32::NAN, |result| f32::midpoint(1.0, result.into()));
-        PredictionRow {
-            source: self.shard.source,
-            iteration: self.shard.iteration,
-            game: position.game,
-            ply: position.ply,
-            fen: position.fen.clone(),
-            likeliest: likeliest.packed(),
-            prior,
-            rank: rank(policy, sample.shares),
-            policy_loss: cross_entropy(sample.shares, policy),
-            target_entropy: cross_entropy(sample.shares, sample.shares),
-            q: wdl.value(),
-            d: wdl.draw,
-            target_q: sample.wdl.value(),
-            target_d: sample.wdl.draw,
-            value_loss: value_loss(self.job.value_head, sample.wdl, wdl),
-            score,
-            brier: sample.result.map_or(f32::NAN, |result| brier(wdl, result)),
-            moves_left: self.evaluations.moves_left.get(index).copied().unwrap_or(f32::NAN),
-            plies_left: sample.plies_left.map_or(f32::NAN, f32::from),
-        }
     }
 }
 
@@ -401,14 +398,19 @@ fn likeliest(legal: &[Move], policy: &[f32]) -> (Move, f32) {
     best.expect("a position with a stored move has legal ones")
 }
 
-/// The place by probability of the move with the largest share of the target, the best one of several; 0 without a target.
+/// The place by probability of the move with the largest share of the target, the best one of several; 0 without a target. Of equally
+/// likely moves the first one comes first, as for the likeliest.
 fn rank(policy: &[f32], shares: &[f32]) -> u16 {
     let most = shares.iter().copied().fold(0.0, f32::max);
-    let right = policy.iter().zip(shares).filter(|(_, share)| **share == most);
-    match right.map(|(prior, _)| *prior).reduce(f32::max) {
-        Some(prior) if most > 0.0 => 1 + policy.iter().filter(|other| **other > prior).count() as u16,
-        _ => 0,
+    if most == 0.0 {
+        return 0;
     }
+    let before = |index: usize| {
+        let likelier = policy.iter().filter(|other| **other > policy[index]).count();
+        likelier + policy[..index].iter().filter(|other| **other == policy[index]).count()
+    };
+    let right = (0..shares.len()).filter(|index| shares[*index] == most);
+    right.map(before).min().map_or(0, |before| 1 + before as u16)
 }
 
 /// −Σ share · ln probability in nats; not a number without shares. A probability that a float cannot hold counts as the least that it can.
@@ -421,8 +423,8 @@ fn cross_entropy(shares: &[f32], policy: &[f32]) -> f32 {
         share => f64::from(share) * f64::from(prior.max(f32::MIN_POSITIVE)).ln(),
     };
     let sum: f64 = shares.iter().zip(policy).map(term).sum();
-    // Not -0 for a target that has one move.
-    (0.0 - sum) as f32
+    // Targets and probabilities sum to 1 up to rounding, which is no reason for a loss below 0.
+    (-sum).max(0.0) as f32
 }
 
 fn value_loss(head: ValueHead, target: Wdl, found: Wdl) -> f32 {

@@ -66,18 +66,24 @@ fn cells(row: &Declared, comment: &str) -> [String; 5] {
     [row.path.clone(), row.value.to_string(), row.origin.name().to_owned(), allowed, doc]
 }
 
-/// The lines, from 0, of the parameters in the call of `params`, by their dotted names. A call without a map of its own has those of the
-/// variables and functions that it names.
+/// The lines, from 0, of the parameters in the call of `params`, by their dotted names. Beside the maps of the call are those of
+/// the variables and functions that it names outside of them.
 fn lines_of_parameters(text: &str) -> BTreeMap<String, usize> {
     let tokens = tokens(text);
     let is_call = |pair: &[Lexed]| name(&pair[0]) == Some("params") && pair[1].0 == Token::LeftParen;
     let Some(call) = tokens.windows(2).position(is_call) else { return BTreeMap::new() };
     let arguments = until(&tokens[call + 1..], &[Token::RightParen]);
-    if arguments.iter().any(|(token, _)| *token == Token::MapStart) {
-        return lines_of_keys(arguments);
-    }
-    let definitions = arguments.iter().filter_map(name).filter_map(|name| definition(&tokens, name));
-    definitions.flat_map(lines_of_keys).collect()
+    let mut depth = 0;
+    let outside = arguments.iter().filter(|(token, _)| {
+        match token {
+            Token::MapStart | Token::LeftBrace => depth += 1,
+            Token::RightBrace => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let definitions = outside.filter_map(name).filter_map(|name| definition(&tokens, name));
+    definitions.flat_map(lines_of_keys).chain(lines_of_keys(arguments)).collect()
 }
 
 /// The tokens of a script. Behind the `}` of a `${…}`, the lexer has to be set back to the text around it.
@@ -224,6 +230,8 @@ mod tests {
         );
         let sum = "let d = #{\n    games: 3,\n} + #{\n    seed: 1,\n};\n";
         assert_eq!(lines(&format!("{sum}params(d);\n{other}")), ["games:1", "seed:3"]);
+        let base = "let d = #{\n    games: 3,\n    seed: 2,\n};\nparams(d + #{\n    seed: 1,\n});\n";
+        assert_eq!(lines(&format!("{base}{other}")), ["games:1", "seed:5"]);
         let both = "params(#{\n    games: 3,\n} + #{\n    sizes: [x?[0], (1)],\n    seed: 1,\n});";
         assert_eq!(lines(&format!("{both}\n{other}")), ["games:1", "seed:4", "sizes:3"]);
     }

@@ -84,10 +84,12 @@ pub fn insert_defaults(map: &mut Map, prefix: &str, problems: &mut ParamProblems
 
 /// Puts the values from the command line into the declared map; a later one for the same name wins.
 pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], problems: &mut ParamProblems) {
+    // Each is judged by the default, not by the values that it takes the place of.
+    let defaults = declared.clone();
     for given in overrides {
         let parts: Vec<&str> = given.path.split('.').collect();
         let location = typed.get(&given.path).map(|(_, location)| location.clone());
-        if let Err(message) = set(declared, &parts, given, typed) {
+        if let Err(message) = set((declared, &defaults), &parts, given, typed) {
             problems.0.push(ParamProblem {
                 path: given.path.clone(),
                 message,
@@ -98,28 +100,34 @@ pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], problems
     }
 }
 
-fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result<(), String> {
+fn set(
+    (map, defaults): (&mut Map, &Map),
+    parts: &[&str],
+    given: &Override,
+    typed: &Typed,
+) -> Result<(), String> {
     let [name, rest @ ..] = parts else { return Ok(()) };
-    let known: Vec<&str> = map.keys().map(rhai::Identifier::as_str).collect();
-    let member = map.get(*name).ok_or_else(|| unknown(name, &known))?;
+    let known: Vec<&str> = defaults.keys().map(rhai::Identifier::as_str).collect();
+    let default = defaults.get(*name).ok_or_else(|| unknown(name, &known))?;
     if rest.is_empty() {
-        if given.origin == Origin::EmptyGroup && member.is_map() {
+        if given.origin == Origin::EmptyGroup && default.is_map() {
             return Ok(());
         }
         // Where the default is `()`, it is a value, as with --set.
-        if given.origin == Origin::EmptyGroup && !member.is_unit() {
+        if given.origin == Origin::EmptyGroup && !default.is_unit() {
             return Err("expected a value, got a group without members".to_owned());
         }
         let value = match typed.get(&given.path) {
             Some((checked, _)) => to_dynamic(&checked.allowed.read(&given.text)?),
-            None => read_like(member, &given.text)?,
+            None => read_like(default, &given.text)?,
         };
         map.insert((*name).into(), value);
         return Ok(());
     }
-    match map.get_mut(*name).and_then(Dynamic::write_lock::<Map>) {
-        Some(mut group) => set(&mut group, rest, given, typed),
-        None => Err(format!("`{name}` is not a group; set it with --set {name}=…")),
+    let group = map.get_mut(*name).and_then(Dynamic::write_lock::<Map>);
+    match (group, default.read_lock::<Map>()) {
+        (Some(mut group), Some(defaults)) => set((&mut group, &defaults), rest, given, typed),
+        _ => Err(format!("`{name}` is not a group; set it with --set {name}=…")),
     }
 }
 
@@ -191,6 +199,18 @@ mod tests {
             let (map, found) = applied(origin, "root_noise");
             let is_empty = map["root_noise"].as_map_ref().is_ok_and(|group| group.is_empty());
             assert!(found.is_none() && is_empty, "{found:?}");
+        }
+        let given = |text: &str| Override {
+            origin: Origin::Set,
+            path: "root_noise".to_owned(),
+            text: text.to_owned(),
+            file: None,
+        };
+        for (texts, expected) in [(["{}", "3"], "3"), (["3", "{}"], "#{}"), (["{}", "()"], "()")] {
+            let (mut map, mut problems) = (declared.clone(), ParamProblems::default());
+            apply(&mut map, &Typed::new(), &texts.map(given), &mut problems);
+            assert!(problems.0.is_empty(), "{texts:?}");
+            assert_eq!(map["root_noise"].to_string(), expected, "{texts:?}");
         }
         for path in ["label", "games"] {
             let expected = "expected a value, got a group without members";

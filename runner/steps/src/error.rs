@@ -207,7 +207,6 @@ impl From<ValidateError> for StepError {
         match error {
             ValidateError::Sample(error) => error.into(),
             ValidateError::Game(error) => error.into(),
-            ValidateError::Tablebase(error) => error.into(),
             ValidateError::Evaluator(error) => error.into(),
             ValidateError::Cancelled(error) => error.into(),
         }

@@ -1,13 +1,16 @@
 //! Reads and writes the files of steps.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 
 use dc0_core::board::Tablebase;
 use dc0_core::book::Book;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison;
 use dc0_core::search::SearchParams;
 use dc0_core::store::{FileEntry, Provenance};
 use dc0_core::{durable, regular};
@@ -65,8 +68,9 @@ pub(crate) fn book(file: &str, plies: Option<u32>) -> Result<Book, StepError> {
     Ok(Book::read(file, &content, plies.map(|plies| plies as usize))?)
 }
 
-/// Warns of the games that a book leaves out because they are over within the `plies` that are taken.
+/// Warns once of the games that a book leaves out because they are over within the `plies` that are taken.
 pub(crate) fn warn_of_finished(book: &Book, file: &str, plies: Option<u32>, observer: &dyn Observer) {
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let (finished, Some(plies)) = (book.finished(), plies) else { return };
     let (is, lines) = match finished.len() {
         0 => return,
@@ -83,7 +87,9 @@ pub(crate) fn warn_of_finished(book: &Book, file: &str, plies: Option<u32>, obse
         counted(plies as usize, "ply"),
         numbers.join(", ")
     );
-    observer.event(Event::Warning(&text));
+    if WARNED.lock().ignore_poison().insert(text.clone()) {
+        observer.event(Event::Warning(&text));
+    }
 }
 
 /// The tablebases of a search as an input: another set of files in the same folder makes a different step.
@@ -116,9 +122,7 @@ pub(crate) fn left(all: u32, done: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
-    use super::{Book, Event, Observer, warn_of_finished};
+    use super::{Book, Event, Mutex, Observer, warn_of_finished};
 
     #[derive(Default)]
     struct Warnings(Mutex<Vec<String>>);

@@ -134,6 +134,8 @@ fn tables_are_aligned_and_wrong_rows_reported() {
         "print(table([#{ net: \"0001\", score: 0.5 }, #{ net: \"2\", elo: 3 }], [\"score\", \"net\"]));",
         &["score  net\n  0.5  0001\n    -  2"],
     );
+    let error = run("table([#{ net: 1 }], [1]);").error().expect("a wrong column");
+    assert!(error.contains("table: expected names of columns, got a whole number"), "{error}");
     let error = run("table([#{ net: 1 }], [\"nets\"]);").error().expect("a wrong column");
     assert!(error.contains("table: no map has \"nets\"; there are net"), "{error}");
     let error = run("table([#{}, 3]);").error().expect("a wrong row");

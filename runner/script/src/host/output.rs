@@ -57,7 +57,7 @@ fn table(context: &Context<'_>, rows: &Array, columns: Option<&Array>) -> Answer
     names.sort();
     names.dedup();
     if let Some(columns) = columns {
-        names = chosen(columns, names).map_err(|cause| call.misuse(cause))?;
+        names = chosen(context, columns, &names).map_err(|cause| call.misuse(cause))?;
     }
     let is_number = |value: &Dynamic| value.is_int() || value.is_float() || value.is_unit();
     let is_right = |name: &String| maps.iter().filter_map(|map| map.get(name.as_str())).all(is_number);
@@ -70,10 +70,11 @@ fn table(context: &Context<'_>, rows: &Array, columns: Option<&Array>) -> Answer
 }
 
 /// The columns of a table in the script's order; `known` has the names of its maps.
-fn chosen(columns: &Array, known: Vec<String>) -> Result<Vec<String>, String> {
+fn chosen(context: &Context<'_>, columns: &Array, known: &[String]) -> Result<Vec<String>, String> {
+    let kind = |column: &Dynamic| with_article(context.engine().map_type_name(column.type_name()));
     let name = |column: &Dynamic| {
-        let name =
-            column.clone().into_string().map_err(|kind| format!("expected names of columns, got {kind}"))?;
+        let wrong = |_| format!("expected names of columns, got {}", kind(column));
+        let name = column.clone().into_string().map_err(wrong)?;
         if known.is_empty() || known.contains(&name) {
             return Ok(name);
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::params::{Problem, Value};
+use dc0_core::rng::Seed;
 use dc0_core::selfplay::{Shard, lanes};
 use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry, write_table};
 use dc0_core::text_table;
@@ -88,10 +89,9 @@ impl Step for NetworkValidation {
     /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
     fn inputs(&self, params: &ValidateParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
-        for (number, stored) in self.stored().enumerate() {
-            let ShardFiles { games, positions, .. } = stored.files;
-            for (kind, entry) in [("games", games), ("positions", positions)] {
-                inputs.push(Input { name: format!("{kind} {number:05}"), digest: entry.blake3.clone() });
+        for part in self.window.parts() {
+            for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
+                inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
             }
         }
         if let Some(tables) = params.training().open_tablebases()? {
@@ -111,7 +111,14 @@ impl Step for NetworkValidation {
         let done = shards.finished.keys().map(|index| u64::from(self.shards()[*index as usize].games)).sum();
         let amount = Amount { unit: "games", done, total: self.games().into() };
         let progress = context.progress(workspace, &format!("validation of {}", self.network.name()), amount);
-        let job = ValidationJob { params, seed: workspace.seed, value_head: net.spec.value_head.kind };
+        let tables = params.training().open_tablebases()?;
+        let job = ValidationJob {
+            params,
+            // So that nets of a run are measured on the same positions.
+            seed: Seed { step: 0, ..workspace.seed },
+            value_head: net.spec.value_head.kind,
+            tables: tables.as_ref(),
+        };
         let measure = |evaluator: &mut Box<dyn Evaluator>, shard: Shard| {
             self.measure(job, workspace.folder.root(), shard, &mut **evaluator, &progress)
         };
@@ -145,9 +152,10 @@ impl Step for NetworkValidation {
         format!("{positions}, policy loss {policy}, value loss {value}, policy accuracy {accuracy}")
     }
 
-    fn planned(&self, _: &ValidateParams, number: u32) -> Result<String, StepError> {
+    fn planned(&self, params: &ValidateParams, number: u32) -> Result<String, StepError> {
         let (net, games) = (self.network.name(), counted(self.games() as usize, "game"));
-        Ok(format!("validation {number:04}: {net} measured on {games}"))
+        let which = if params.held_out.is_some() { "those held out of " } else { "" };
+        Ok(format!("validation {number:04}: {net} measured on {which}{games}"))
     }
 
     fn begun(&self, _: &ValidateParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
@@ -199,6 +207,10 @@ impl NetworkValidation {
         (0..).zip(self.stored()).map(shard).collect()
     }
 
+    fn part(&self, shard: Shard) -> Stored<'_> {
+        self.stored().nth(shard.index as usize).expect("a shard is one of the window's")
+    }
+
     fn games(&self) -> u32 {
         self.window.sum("games") as u32
     }
@@ -217,9 +229,7 @@ impl NetworkValidation {
         evaluator: &mut dyn Evaluator,
         observer: &dyn Observer,
     ) -> Result<Validated, StepError> {
-        let Some(stored) = self.stored().nth(shard.index as usize) else {
-            unreachable!("a shard is one of the window's")
-        };
+        let stored = self.part(shard);
         let root = stored.games.root(own);
         let games: Vec<GameRow> = read_entry(root, stored.files.games)?;
         let positions: Vec<PositionRow> = read_entry(root, stored.files.positions)?;
@@ -235,7 +245,9 @@ impl NetworkValidation {
 
     fn keep(&self, workspace: &StepWorkspace, shard: Shard, found: &Validated) -> Result<(), StepError> {
         let (network, number) = (short_digest(&self.network.0.digest), shard.index.to_string());
-        let provenance = files::provenance(workspace, [("network", network), ("shard", &number)]);
+        let games = self.part(shard).files.name();
+        let more = [("network", network), ("shard", number.as_str()), ("games", games)];
+        let provenance = files::provenance(workspace, more);
         let path = workspace.part("predictions", shard.index);
         let files = vec![write_table(workspace.folder.root(), &path, &found.rows, &provenance)?];
         let mut sums = PredictionSums::default();
