@@ -112,7 +112,7 @@ fn rows_of(part: usize, parts: usize, rows: usize) -> Range<usize> {
 }
 
 fn ended() -> EvaluatorError {
-    EvaluatorError::Device { rows: 0, cause: "a thread that evaluates has ended".to_owned() }
+    EvaluatorError::Make { cause: "a thread that evaluates has ended".to_owned() }
 }
 
 impl Evaluator for Divided {
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn an_evaluator_that_cannot_be_made_is_an_error() {
-        let make = || Err(EvaluatorError::Device { rows: 0, cause: "no device".to_owned() });
+        let make = || Err(EvaluatorError::Make { cause: "no device".to_owned() });
         assert!(Divided::new(3, make).is_err());
     }
 }

@@ -144,7 +144,7 @@ fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let seed = Seed { run: 1, step: 1 };
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
-    let make_evaluator = || make(&net).map_err(|cause| EvaluatorError::Device { rows: 0, cause });
+    let make_evaluator = || make(&net).map_err(|cause| EvaluatorError::Make { cause });
     let search = SearchParams { simulations: 8, ..SearchParams::default() };
     let params =
         SelfPlayParams { games: 2, max_plies: 4, search: search.into(), ..SelfPlayParams::default() };

@@ -151,7 +151,7 @@ impl Engine {
     ) -> (Search, Result<(), EvaluatorError>) {
         let Some(pool) = &self.pool else {
             let cause = "no net can be evaluated; look at the messages before".to_owned();
-            return (search, Err(EvaluatorError::Device { rows: 0, cause }));
+            return (search, Err(EvaluatorError::Make { cause }));
         };
         run_on(pool, search, should_continue)
     }

@@ -146,7 +146,7 @@ fn warm_up(evaluator: &mut dyn Evaluator, rows: usize) -> Result<(), EvaluatorEr
 
 /// Waits for answers; a thread that ends without one has failed.
 fn first_error(answers: &Receiver<Result<(), EvaluatorError>>, count: usize) -> Result<(), EvaluatorError> {
-    let ended = |_| EvaluatorError::Device { rows: 0, cause: "a thread of the engine ended".to_owned() };
+    let ended = |_| EvaluatorError::Make { cause: "a thread of the engine ended".to_owned() };
     let all: Vec<Result<(), EvaluatorError>> =
         (0..count).map(|_| answers.recv().map_err(ended).and_then(|answer| answer)).collect();
     all.into_iter().collect()

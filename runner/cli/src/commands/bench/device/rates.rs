@@ -17,7 +17,7 @@ use dc0_process::clock::Stopwatch;
 fn evaluator(net: &Net, options: TorchOptions) -> Result<Box<dyn Evaluator>, EvaluatorError> {
     match TorchEvaluator::new(&net.spec, &net.weights, options) {
         Ok(evaluator) => Ok(Box::new(evaluator)),
-        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
+        Err(cause) => Err(EvaluatorError::Make { cause: cause.to_string() }),
     }
 }
 
