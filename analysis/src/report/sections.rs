@@ -14,6 +14,7 @@ mod sample_games;
 mod speed;
 mod strength;
 mod sweeps;
+mod validations;
 
 use super::section::Section;
 
@@ -26,6 +27,7 @@ pub(super) const SECTIONS: &[Section] = &[
     puzzles::SECTION,
     sample_games::SECTION,
     learning::SECTION,
+    validations::SECTION,
     calibration::SECTION,
     games::SECTION,
     diversity::SECTION,

@@ -405,6 +405,24 @@ fn reuse_counts_imported_positions_and_not_those_of_others() {
 }
 
 #[test]
+fn a_net_measured_on_stored_games_has_a_row_of_its_figures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut source = source("plain", folder.path());
+    let drawn = |source: &RunSource| {
+        let database = Database::new(vec![source.clone()], Vec::new(), Work::Exact);
+        report(&database, &[about("plain", 1)], &[]).expect("a report").html
+    };
+    assert!(drawn(&source).contains("no net was measured on stored games"));
+    let figures = [("games", 3.0), ("positions", 1234.0), ("policy_loss", 2.5), ("policy_accuracy", 0.25)];
+    source.steps.push(step(6, "validate", 0, 2, &figures));
+    let html = drawn(&source);
+    let row: String = html.split("<td>0000</td>").nth(1).expect("a row").chars().take(400).collect();
+    for cell in [&id(2), "3", "1.23k", "2.500", "25.0", "–"] {
+        assert!(row.contains(cell), "{cell} is not in {row}");
+    }
+}
+
+#[test]
 fn a_comparison_has_the_curves_of_all_runs_in_the_same_charts() {
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let source = |(name, folder): (&str, &tempfile::TempDir)| {
