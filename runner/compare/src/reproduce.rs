@@ -113,6 +113,11 @@ fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, Reproduce
         process.console.note(&note);
     }
     if let Outcome::Ended(exit) = rerun::play(args, &original, &stage, process) {
+        // What cannot be repeated leaves nothing to go on from.
+        let has_steps = Loaded::read(&args.run, stage.folder.clone()).is_ok_and(|run| !run.steps.is_empty());
+        if exit == Exit::BadInput && !has_steps {
+            stage.remove()?;
+        }
         return Ok(exit);
     }
     let reproduction = Loaded::read(&args.run, stage.folder.clone())?;

@@ -81,7 +81,9 @@ impl Integrity {
     }
 
     fn history(&mut self, folder: &Folder) -> History {
-        if !folder.journal().exists() {
+        // A run that a kill ended as it began has neither.
+        let has_steps = self.read(manifest_files(folder)).is_some_and(|manifests| !manifests.is_empty());
+        if has_steps && !folder.journal().exists() {
             self.add(&RunError::JournalLost { folder: folder.root().to_owned() });
         }
         self.read(History::read(folder)).unwrap_or_default()

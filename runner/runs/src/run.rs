@@ -182,9 +182,12 @@ impl Run {
     /// Opens a run, or creates it.
     pub fn open(opening: &Opening<'_>) -> Result<Self, RunError> {
         let folder = Folder::of_run(opening.parent, &opening.record.name)?;
-        if let Some(found) = Record::read(&folder)? {
-            opening.requested().check(&folder, &found)?;
+        let found = Record::read(&folder)?;
+        if let Some(found) = &found {
+            opening.requested().check(&folder, found)?;
         }
+        // Before there is a run, which a refusal would leave behind.
+        opening.reuse_sources.check(&found.as_ref().unwrap_or(&opening.record).environment)?;
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
         files::remove_unfinished(&folder)?;
@@ -195,7 +198,6 @@ impl Run {
             Some(record) => record,
             None => opening.record.written(&folder)?,
         };
-        opening.reuse_sources.check(&record.environment)?;
         let has_journal = folder.journal().exists();
         let (journal, history) = Journal::open(&folder)?;
         record.check(&folder, &history)?;
@@ -367,7 +369,8 @@ impl Run {
     fn costs_fault(&self, history: &History) -> Option<String> {
         let path = self.folder.path(Folder::COSTS);
         if path.exists() {
-            return verify_wide(&path, "costs", &self.record.of_costs()).err().map(|fault| fault.to_string());
+            let is_whole = verify_wide(&path, "costs", &self.record.of_costs()).is_ok();
+            return (!is_whole).then(|| format!("{} is damaged or was changed", path.display()));
         }
         let finished = history.entries().iter().filter(|entry| entry.event() == Some(JournalEvent::Finished));
         (finished.count() > 1 && !self.store.is_empty()).then(|| format!("{} is missing", path.display()))

@@ -71,12 +71,14 @@ impl Host for Runner {
         Ok(Forked { info, past })
     }
 
+    /// A run that is redone names the runs beside the original.
     fn runs(&self) -> &Path {
-        &self.options.parent
+        let redone = self.redo.as_ref().and_then(|redo| redo.original.root().parent());
+        redone.unwrap_or(&self.options.parent)
     }
 
     fn dataset(&self, name: &str) -> Result<Window, HostError> {
-        datasets::games(&self.options.parent, name)
+        datasets::games(self.runs(), name)
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
@@ -131,7 +133,12 @@ impl Host for Runner {
     }
 
     fn summary(&self, table: &Table) -> Result<(), HostError> {
-        self.console.result(&table.to_string());
+        // The result of redoing a run is the comparison.
+        if self.redo.is_some() {
+            self.console.note(&table.to_string());
+        } else {
+            self.console.result(&table.to_string());
+        }
         Ok(())
     }
 

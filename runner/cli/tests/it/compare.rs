@@ -353,3 +353,48 @@ fn the_smoke_experiment_is_reproduced_byte_for_byte() {
     let expected = ["Reproduced: all 12 steps produced the same 30 files."];
     check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);
 }
+
+/// Games of one run, and a net that another one trains and plays from them.
+const NAMES_ANOTHER: &str = r#"
+let games = load_dataset("small");
+let run = open_run("pupil");
+let net = run.load_network("small");
+run.train(net, games, #{ updates: 2, batch: 8, validation_fraction: 0.0 });
+run.validate(net, games);
+run.summary();
+"#;
+
+#[test]
+fn a_run_that_names_another_one_is_reproduced_beside_it() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    experiment.write(NAMES_ANOTHER);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let expected = ["Reproduced: all 3 steps produced the same"];
+    check(&done(&experiment, &["reproduce", "pupil"]), 0, &expected, &[]);
+    let ended = done(&experiment, &["reproduce", "pupil", "--format", "json"]);
+    assert!(serde_json::from_str::<Json>(&ended.stdout).is_ok(), "{}", ended.stdout);
+    fs::rename(experiment.folder.path().join("datasets/small"), experiment.folder.path().join("moved"))
+        .expect("moves");
+    let ended = done(&experiment, &["reproduce", "pupil"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\"small\" is neither a dataset nor a run"), "{}", ended.stderr);
+    assert!(!experiment.folder.path().join("datasets/pupil.reproduced").exists(), "nothing is left");
+}
+
+#[test]
+fn a_run_whose_sources_do_not_fit_is_not_begun() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    experiment.write(&SMALL.replace("open_run(\"small\")", "open_run(\"second\", #{ from: [\"small\"] })"));
+    let start = |threads| {
+        let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--set", "iterations=1", "--threads"];
+        done(&experiment, &[&args[..], &[threads]].concat())
+    };
+    let refused = start("2");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(!experiment.folder.path().join("datasets/second/run.json").exists());
+    let ended = start("1");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
