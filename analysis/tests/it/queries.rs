@@ -38,7 +38,10 @@ fn the_schema_page_has_the_types_of_the_columns_that_come_from_paths() {
         let name = row[0].trim_end_matches('`');
         let of_stored = ["games", "positions", "headers", "rejects", "training", "validation", "matches"];
         let of_stored = of_stored.iter().chain(&["searches", "trees", "puzzles", "answers", "predictions"]);
+        // The iteration that a prediction is of is stored.
+        let is_of_path = |table: &&&str| (name, **table) != ("iteration", "predictions");
         let kinds: Vec<&str> = of_stored
+            .filter(is_of_path)
             .filter_map(|table| tables.iter().find(|known| known.name == *table))
             .filter_map(|table| table.columns.iter().find(|column| column.name == name))
             .map(|column| column.kind.as_str())

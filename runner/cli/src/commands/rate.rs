@@ -41,6 +41,10 @@ impl Command for RateArgs {
     }
 }
 
+/// The columns of the table of ratings.
+const COLUMNS: &str =
+    r#"["player", "elo", "elo_low", "elo_high", "games", "wins", "draws", "losses", "score", "is_anchor"]"#;
+
 impl RateArgs {
     /// All players, the anchors last.
     fn named(&self) -> impl Iterator<Item = &str> + Clone {
@@ -70,7 +74,7 @@ impl RateArgs {
         lines.push(format!("    width: {:?},", self.width));
         lines.push(format!("    most_games: {},", self.most_games));
         lines.push(format!("    arena: #{{ {} }},", arena.join(", ")));
-        lines.extend(["});".to_owned(), "print(table(ratings.players));".to_owned()]);
+        lines.extend(["});".to_owned(), format!("print(table(ratings.players, {COLUMNS}));")]);
         Ok(lines.join("\n") + "\n")
     }
 
