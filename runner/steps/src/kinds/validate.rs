@@ -86,12 +86,14 @@ impl Step for NetworkValidation {
         Ok(Self { network: past.read(manifest, "network")?.clone(), window: Window::default() })
     }
 
-    /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
+    /// The digest of the tablebases is an input: another set of files in the same folder makes a different step. So is the number of each
+    /// iteration, which the rows have.
     fn inputs(&self, params: &ValidateParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
-        for part in self.window.parts() {
-            for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
-                inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
+        for Stored { games, files, .. } in self.stored() {
+            let name = format!("iteration={:04}/{}", games.0.iteration, files.name());
+            for (kind, entry) in [("games", files.games), ("positions", files.positions)] {
+                inputs.push(Input { name: format!("{kind} {name}"), digest: entry.blake3.clone() });
             }
         }
         if let Some(tables) = params.training().open_tablebases()? {
