@@ -2,6 +2,7 @@
 
 mod cycles;
 mod modules;
+mod system_functions;
 mod violations;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use std::process::Command;
 use cycles::{Edge, cycles};
 use modules::{Crate, Sources};
 use serde_json::Value;
+use system_functions::system_functions;
 
 use crate::program::root;
 
@@ -130,7 +132,7 @@ const PIPELINES: &[Pipeline] = &[Pipeline {
         "trainer",
         "arena",
     ],
-    leaves: &["params", "rng", "event", "durable", "regular", "poison", "text_table"],
+    leaves: &["params", "math", "rng", "event", "durable", "regular", "poison", "text_table"],
 }];
 
 /// The imports of a crate that violate its pipeline, and the modules that are missing from it.
@@ -316,4 +318,20 @@ fn core_and_analysis_do_not_print_or_read_clock_or_environment() {
     let broken: Vec<String> =
         pure.flat_map(|package| package.crates()).flat_map(|source| impurities(&source)).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Where games come from: functions of a system's library would make them depend on the machine.
+const SAME_EVERYWHERE: [&str; 4] =
+    ["core/src/alphabeta", "core/src/network/nnue", "core/src/search", "core/src/selfplay"];
+
+#[test]
+fn games_do_not_depend_on_the_functions_of_a_system() {
+    let mut sources = Sources::new();
+    for folder in SAME_EVERYWHERE {
+        read_below(Path::new(folder), &mut sources);
+    }
+    sources.retain(|path, _| !path.iter().any(|part| part == "tests" || part == "tests.rs"));
+    let broken: Vec<String> =
+        sources.iter().flat_map(|(path, text)| system_functions(&path.display().to_string(), text)).collect();
+    assert!(broken.is_empty(), "use crate::math instead of\n{}", broken.join("\n"));
 }

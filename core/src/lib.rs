@@ -8,6 +8,7 @@ pub mod durable;
 pub mod encoding;
 pub mod event;
 pub mod import;
+mod math;
 pub mod network;
 pub mod params;
 pub mod poison;

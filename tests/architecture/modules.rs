@@ -340,13 +340,13 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }
 
-fn is_for_tests(attribute: &syn::Attribute) -> bool {
+pub(super) fn is_for_tests(attribute: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attribute.meta else { return false };
     let condition: String = list.tokens.to_string().split_whitespace().collect();
     list.path.is_ident("cfg") && (condition == "test" || condition.starts_with("all(test,"))
 }
 
-fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+pub(super) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Enum(item) => &item.attrs,

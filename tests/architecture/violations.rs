@@ -1,7 +1,7 @@
 //! The rules detect planted violations.
 
 use super::modules::{Crate, Sources};
-use super::{PIPELINES, cycles_in, impurities, misplaced, violations};
+use super::{PIPELINES, cycles_in, impurities, misplaced, system_functions, violations};
 
 /// A crate made of the given files, as if they were in `core/src`.
 fn planted(files: &[(&str, &str)]) -> Crate {
@@ -119,4 +119,15 @@ fn printing_and_reading_clock_or_environment_are_found() {
     check(&plant("fn f() { assert!({ println!(); true }) }"), &["lib.rs:1: println"]);
     check(&plant("use std::{\n    env,\n    fs,\n};"), &["lib.rs:2: std::env"]);
     check(&plant("fn f() { std::time::Instant::now(); }"), &["Instant::now"]);
+}
+
+#[test]
+fn functions_of_a_system_are_found() {
+    let found = |text: &str| system_functions("lib.rs", text);
+    check(
+        &found("fn f(x: f64) -> f64 { ln(x).sqrt() }\n#[cfg(test)]\nmod tests { fn f() { 1f64.ln(); } }"),
+        &[],
+    );
+    check(&found("fn f(x: f64) -> f64 {\n    -(-x.ln()).exp()\n}"), &["lib.rs:2: exp", "lib.rs:2: ln"]);
+    check(&found("fn f(x: &mut [f64]) { x.iter().map(f64::tanh); }"), &["lib.rs:1: tanh"]);
 }

@@ -1,5 +1,7 @@
 //! Late-move reductions: how many plies less deep a late move is searched at first.
 
+use crate::math::ln;
+
 /// Depths and move numbers that the table has; larger ones count as the last.
 const SIZE: usize = 64;
 
@@ -11,7 +13,7 @@ impl Reductions {
     /// constants near those of published engines.
     pub(super) fn new() -> Self {
         let reduction = |depth: usize, number: usize| {
-            (0.8 + (depth.max(1) as f64).ln() * (number.max(1) as f64).ln() / 2.3) as i32
+            (0.8 + ln(depth.max(1) as f64) * ln(number.max(1) as f64) / 2.3) as i32
         };
         let row = |depth| std::array::from_fn(|number| reduction(depth, number));
         Self((0..SIZE).map(row).collect())

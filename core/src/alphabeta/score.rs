@@ -1,5 +1,7 @@
 //! Scores of the search: centipawns for the side to move, with mates and tablebase results above all evaluations.
 
+use crate::math::tanh;
+
 /// Above every score.
 pub(super) const INFINITE: i32 = 32_001;
 
@@ -83,7 +85,7 @@ impl Score {
     /// which Elo ratings compare players (<https://www.chessprogramming.org/Pawn_Advantage,_Win_Percentage,_and_Elo>).
     pub fn value(self) -> f64 {
         match self {
-            Self::Centipawns(centipawns) => (f64::from(centipawns) / 400.0).tanh(),
+            Self::Centipawns(centipawns) => tanh(f64::from(centipawns) / 400.0),
             Self::Mate(moves) if moves > 0 => 1.0,
             Self::Mate(_) => -1.0,
         }

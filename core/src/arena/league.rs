@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+use crate::math::ln;
 use crate::rng::{Purpose, Seed};
 use crate::{param_enum, params};
 
@@ -44,7 +45,7 @@ impl LeagueParams {
             .map(|(index, log_weight)| {
                 let uniform: f64 = stream.random::<f64>().max(f64::MIN_POSITIVE);
                 // ln(−ln u) − ln w: the smallest is the largest key.
-                ((-uniform.ln()).ln() - log_weight, index)
+                (ln(-ln(uniform)) - log_weight, index)
             })
             .collect();
         keys.sort_by(|one, other| one.0.total_cmp(&other.0));

@@ -2,6 +2,7 @@
 
 use super::softmax::softmax;
 use super::{ValueHead, Wdl};
+use crate::math::{exp, ln_1p, tanhf};
 
 /// The moves-left head's unit in plies: one unit of loss is this many plies, as in Leela's training
 /// (`lczero-training`, `tfprocess.py`).
@@ -23,7 +24,7 @@ pub fn expected_result(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
         ValueHead::Wdl => {
             softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })
         }
-        ValueHead::Scalar => outputs[0].is_finite().then(|| Wdl::from_value(outputs[0].tanh(), 0.0)),
+        ValueHead::Scalar => outputs[0].is_finite().then(|| Wdl::from_value(tanhf(outputs[0]), 0.0)),
     }
 }
 
@@ -31,7 +32,7 @@ pub fn expected_result(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
 pub fn moves_left(output: f32) -> Option<f32> {
     let x = f64::from(output);
     // Avoid overflow of the exponential for large x, where softplus is x itself.
-    let softplus = x.max(0.0) + (-x.abs()).exp().ln_1p();
+    let softplus = x.max(0.0) + ln_1p(exp(-x.abs()));
     output.is_finite().then_some((MOVES_LEFT_SCALE * softplus) as f32)
 }
 

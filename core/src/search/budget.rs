@@ -3,6 +3,7 @@
 use super::Search;
 use super::params::KldGain;
 use super::tree::{ROOT, VisitedEdge};
+use crate::math::ln;
 
 /// The simulations of one move's search. The first is the root's own evaluation, unless a search of the same root continues.
 #[derive(Debug, Clone)]
@@ -149,7 +150,7 @@ impl GainTracker {
         let pairs = self.visits.iter().zip(visited).filter(|(before, _)| **before > 0);
         pairs
             .map(|(before, now)| (share(*before, self.total), share(now.visits, total)))
-            .map(|(before, now)| before * (before / now).ln())
+            .map(|(before, now)| before * ln(before / now))
             .sum()
     }
 }

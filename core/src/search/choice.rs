@@ -4,6 +4,7 @@ use rand::RngExt;
 
 use super::proof::Proof;
 use crate::board::Move;
+use crate::math::pow;
 use crate::rng::Stream;
 use crate::{param_enum, params};
 
@@ -123,7 +124,7 @@ fn sample(weights: &[(Move, f64)], temperature: f64, stream: &mut Stream) -> Opt
     let largest = weights.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
     // Relative to the largest weight, so that no power overflows.
     let power =
-        |weight: f64| if largest > 0.0 { (weight.max(0.0) / largest).powf(1.0 / temperature) } else { 0.0 };
+        |weight: f64| if largest > 0.0 { pow(weight.max(0.0) / largest, 1.0 / temperature) } else { 0.0 };
     let total: f64 = weights.iter().map(|(_, weight)| power(*weight)).sum();
     let mut left = stream.random::<f64>() * total;
     for (mv, weight) in weights {

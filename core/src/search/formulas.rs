@@ -1,6 +1,7 @@
 //! The formulas of the search as pure functions.
 
 use super::params::{Fpu, FpuParams, MovesLeftParams};
+use crate::math::ln;
 use crate::network::power;
 
 /// The exploration term of PUCT: `c · P · √N / (1 + n)` (Silver et al. 2018, Methods), with `c_times_root = c · √N`.
@@ -16,7 +17,7 @@ pub(super) fn c_puct(init: f64, factor: f64, base: f64, parent_visits: u32) -> f
     if factor == 0.0 {
         return init;
     }
-    init + factor * ((f64::from(parent_visits) + base + 1.0) / base).ln()
+    init + factor * ln((f64::from(parent_visits) + base + 1.0) / base)
 }
 
 /// Q of an edge, counting descents in flight as visits with value `-virtual_loss`.

@@ -5,6 +5,7 @@ use super::params::ImprovedPolicyParams;
 use super::proof::Proof;
 use super::tree::VisitedEdge;
 use crate::board::Move;
+use crate::math::{exp, ln};
 
 /// A node as the rules see it. Values are for the side to move.
 #[derive(Clone, Copy)]
@@ -99,7 +100,7 @@ fn rescale(values: &mut [f64]) {
 pub(super) fn improved_logits(params: &ImprovedPolicyParams, node: NodeView<'_>, out: &mut Vec<f64>) {
     scaled_completed_q(params, node, out);
     for (value, prior) in out.iter_mut().zip(node.priors) {
-        *value += f64::from(prior.max(f32::MIN_POSITIVE)).ln();
+        *value += ln(f64::from(prior.max(f32::MIN_POSITIVE)));
     }
 }
 
@@ -113,7 +114,7 @@ fn softmax(logits: &mut [f64]) {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
     for logit in logits.iter_mut() {
-        *logit = (*logit - largest).exp();
+        *logit = exp(*logit - largest);
         total += *logit;
     }
     for weight in logits {

@@ -11,6 +11,7 @@ use rand::RngExt;
 use super::noise::RootNoise;
 use super::params::{SearchParams, TreeRule};
 use crate::board::{Game, Move, Tablebase};
+use crate::math::ln;
 use crate::network::{Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
 
@@ -160,7 +161,7 @@ impl<'a> Reference<'a> {
     pub fn add_gumbel_noise(&mut self, scale: f64, stream: &mut Stream) {
         for child in &mut self.nodes[ROOT].children {
             let uniform: f64 = stream.random();
-            child.noise = scale * -(-uniform.max(f64::MIN_POSITIVE).ln()).ln();
+            child.noise = scale * -ln(-ln(uniform.max(f64::MIN_POSITIVE)));
         }
     }
 
@@ -215,7 +216,7 @@ impl<'a> Reference<'a> {
         let share = |visits: &u32, all: u32| f64::from(*visits) / f64::from(all);
         let pairs = last_visits.iter().zip(&now).filter(|(old, _)| **old > 0);
         let gain: f64 =
-            pairs.map(|(old, new)| share(old, before) * (share(old, before) / share(new, after)).ln()).sum();
+            pairs.map(|(old, new)| share(old, before) * ln(share(old, before) / share(new, after))).sum();
         *last_visits = now;
         before > 0 && gain / f64::from(after - before) < stop.minimum
     }

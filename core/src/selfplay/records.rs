@@ -1,6 +1,7 @@
 //! The rows that self-play records: games and their searched positions.
 
 use crate::board::{Ending, GameResult, Move};
+use crate::math::ln;
 use crate::search::{Search, Target};
 
 /// One game of self-play.
@@ -98,7 +99,7 @@ impl PositionRow {
 fn divergence(target: &[Target], priors: &[(Move, f32)]) -> f32 {
     let term = |mv: &Target| {
         let prior = priors.iter().find(|(played, _)| *played == mv.played).map_or(0.0, |(_, prior)| *prior);
-        mv.share * (mv.share / f64::from(prior.max(f32::MIN_POSITIVE))).ln()
+        mv.share * ln(mv.share / f64::from(prior.max(f32::MIN_POSITIVE)))
     };
     target.iter().filter(|mv| mv.share > 0.0).map(term).sum::<f64>().max(0.0) as f32
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{GameRow, PositionRow};
 use crate::board::GameResult;
+use crate::math::ln;
 use crate::params::Value;
 
 /// Sums over games. Shards are merged, and rates computed at the end.
@@ -110,7 +111,7 @@ fn entropy(shares: &[u16]) -> f64 {
     let total: f64 = shares.iter().map(|share| f64::from(*share)).sum();
     let term = |share: &u16| {
         let share = f64::from(*share) / total;
-        -share * share.ln()
+        -share * ln(share)
     };
     shares.iter().filter(|share| **share > 0).map(term).sum()
 }

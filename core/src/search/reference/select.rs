@@ -3,6 +3,7 @@
 use super::super::params::{Fpu, FpuParams};
 use super::{Child, Choice, Node, ROOT, Reference, ScoredMove};
 use crate::board::Move;
+use crate::math::{exp, ln};
 
 impl Reference<'_> {
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
@@ -24,7 +25,7 @@ impl Reference<'_> {
         let at_root = depth == 0;
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
         let n = f64::from(node.visits);
-        let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
+        let c = init + params.c_puct_factor * ln((n + params.c_puct_base + 1.0) / params.c_puct_base);
         let fpu_params = params.root.fpu.as_ref().filter(|_| at_root).unwrap_or(&params.fpu);
         let unvisited = fpu_value(fpu_params, node);
         let scored = |child: &Child| {
@@ -142,7 +143,7 @@ impl Reference<'_> {
         }
         let most = visited().map(|child| child.visits).max().unwrap_or(0);
         let scale = (params.c_visit + f64::from(most)) * params.c_scale;
-        let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
+        let logit = |child: &Child| ln(child.prior.max(f64::from(f32::MIN_POSITIVE)));
         let improved = q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect();
         (completed, improved)
     }
@@ -181,7 +182,8 @@ fn fpu_value(params: &FpuParams, node: &Node) -> f64 {
 
 /// The number of visits that the move of each descent must already have: sequential halving (Karnin et al. 2013) as one list.
 pub(in crate::search) fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
-    let phases = f64::from(considered.max(2)).log2().ceil();
+    // The logarithm to base 2, rounded up.
+    let phases = f64::from((considered.max(2) - 1).ilog2() + 1);
     let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
     while list.len() < descents as usize {
         let passes = (f64::from(descents) / (phases * f64::from(left))).floor().max(1.0) as u32;
@@ -197,8 +199,8 @@ pub(in crate::search) fn considered_visits(considered: u32, descents: u32) -> Ve
 
 fn softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
-    logits.iter().map(|logit| (logit - largest).exp() / total).collect()
+    let total: f64 = logits.iter().map(|logit| exp(logit - largest)).sum();
+    logits.iter().map(|logit| exp(logit - largest) / total).collect()
 }
 
 /// The index of the largest score; the first one wins ties.

@@ -7,6 +7,7 @@ use rand::RngExt;
 
 use super::{Exploration, NoiseKind, ReferenceRule, RootSearch};
 use crate::board::Move;
+use crate::math::ln;
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::search::choice::{ChoiceParams, RootMove};
@@ -144,7 +145,7 @@ impl Gumbel {
 /// A sample of the Gumbel distribution with location 0 and scale 1: −ln(−ln u).
 fn standard_gumbel(stream: &mut Stream) -> f64 {
     let uniform: f64 = stream.random();
-    -(-uniform.max(f64::MIN_POSITIVE).ln()).ln()
+    -ln(-ln(uniform.max(f64::MIN_POSITIVE)))
 }
 
 /// Sequential halving as the number of visits that the move of each descent must already have.
