@@ -259,13 +259,28 @@ fn openings_beyond_the_bound_are_drawn_again() {
     for (value, even) in values.iter().zip(&even) {
         assert!(*even <= bound && (*value > bound || value == even), "{value} {even} {bound}");
     }
-    // Nothing is as even as this, so that the most even start is taken, which is as even as any that a looser bound takes.
-    let of_two = |bound: f32| {
-        first(&SelfPlayParams { max_opening_value: Some(bound.into()), games: 2, ..all.clone() })
+}
+
+#[test]
+fn the_most_even_of_refused_openings_is_played() {
+    // A search that sees every first move as better for one side.
+    let search = AlphaBetaSearch { nodes: 200, ..search() };
+    let values = |count: u32, max_opening_value: Option<f64>| -> Vec<f32> {
+        let params = SelfPlayParams {
+            search: search.clone().into(),
+            games: count,
+            opening_plies: 1,
+            max_plies: 3,
+            max_opening_value,
+            ..alphabeta_params()
+        };
+        let games = games(&played(&params, 2), &params);
+        games.iter().map(|(_, rows)| rows[0].root_q.abs()).collect()
     };
-    let (strict, loose) = (of_two(0.0), of_two(values[0].min(values[1])));
-    assert!(strict.iter().zip(&loose).all(|(strict, loose)| strict <= loose), "{strict:?} {loose:?}");
-    assert!(strict.iter().all(|value| *value < values[0].max(values[1])));
+    // Each of the 20 first moves is drawn again and again, and none of them is as even as the bound.
+    let least = values(200, None).into_iter().min_by(f32::total_cmp).expect("games");
+    assert!(least > 0.0);
+    assert_eq!(values(2, Some(0.0)), [least; 2]);
 }
 
 #[test]
