@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dc0_compare::verify::verify;
+use dc0_core::arena::elo_of;
 use dc0_core::params::Value;
 use dc0_core::rng::{Purpose, Seed};
 use dc0_runs::{Folder, FolderKind, Manifest};
@@ -202,6 +203,22 @@ sweep(#{ name: "tiny", space: #{ filters: choice([4, 8]) }, sampler: "grid", pru
     );
 }
 
+/// Writes the manifest of a step as another program would have written it.
+fn rewrite_manifest(experiment: &Experiment, begin: &str, change: impl FnOnce(&mut Manifest)) {
+    let path = experiment.first_in(begin);
+    let manifest = Manifest::read(&path).expect("a manifest");
+    let mut other = manifest.clone();
+    change(&mut other);
+    other.write(&path).expect("writes");
+    let of_other = |line: &str| line.replace(&manifest.digest(), &other.digest());
+    rewrite_journal(&experiment.run_folder().join("journal.jsonl"), of_other);
+}
+
+fn figures_of(manifest: &mut Manifest) -> &mut BTreeMap<String, Value> {
+    let Value::Group(figures) = &mut manifest.summary else { panic!("a group of figures") };
+    figures
+}
+
 #[test]
 fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
     let experiment = Experiment::new(SMALL);
@@ -222,14 +239,9 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
         ("steps/0003-arena", "normalized_elo_low"),
         ("steps/0003-arena", "endings"),
     ] {
-        let path = experiment.first_in(begin);
-        let manifest = Manifest::read(&path).expect("a manifest");
-        let mut other = manifest.clone();
-        let Value::Group(figures) = &mut other.summary else { panic!("a group of figures") };
-        figures.insert(figure.to_owned(), Value::Int(99));
-        other.write(&path).expect("writes");
-        let of_other = |line: &str| line.replace(&manifest.digest(), &other.digest());
-        rewrite_journal(&experiment.run_folder().join("journal.jsonl"), of_other);
+        rewrite_manifest(&experiment, begin, |manifest| {
+            figures_of(manifest).insert(figure.to_owned(), Value::Int(99));
+        });
     }
     fs::remove_file(experiment.first_in("networks/0001.safetensors")).expect("removes");
     let ended = verified("small");
@@ -245,5 +257,50 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
         "which does its step again",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn intervals_of_older_matches_may_differ_by_their_rounded_quantiles() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\"); run.arena(\"random\", \"greedy\", #{ games: 40, max_plies: 20 });",
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // The figures of a version, with another end of the interval.
+    let moved = |version: u32, by: f64| {
+        rewrite_manifest(&experiment, "steps/0000-arena", |manifest| {
+            manifest.kind_version = version;
+            let figures = figures_of(manifest);
+            let score_low = figures["score_low"].as_f64().expect("a number") + by;
+            let elo_low = elo_of(score_low).expect("a score between 0 and 1");
+            for (name, figure) in
+                [("score_low", score_low), ("elo_low", elo_low), ("normalized_elo_low", elo_low - 0.1)]
+            {
+                figures.insert(name.to_owned(), Value::Float(figure));
+            }
+            figures.remove("mean_plies");
+        });
+        problems(&experiment.run_folder(), FolderKind::Run)
+    };
+    assert_eq!(moved(7, -3e-6), [""; 0]);
+    for (version, by, expected) in [
+        (7, -0.01, &["its `score_low` is ", "its `elo_low` is "][..]),
+        (
+            11,
+            0.01,
+            &[
+                "its `score_low` is ",
+                "its `elo_low` is ",
+                "its `mean_plies` is missing",
+                "its `normalized_elo_low` is ",
+            ],
+        ),
+    ] {
+        let found = moved(version, by);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (problem, part) in found.iter().zip(expected) {
+            assert!(problem.contains(part), "{part}: {found:?}");
+        }
     }
 }

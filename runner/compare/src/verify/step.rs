@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dc0_core::arena::{self, SprtParams, summarise_answers};
+use dc0_core::arena::{self, EloModel, MatchSummary, SprtParams, summarise_answers};
 use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
@@ -23,6 +23,21 @@ use super::{Findings, chain};
 /// What heals a file of a finished step that can be read, but has wrong content.
 const WRONG: &str = "it is as it was written, so the program or the machine that wrote it was at fault; \
     delete it and give the run's command again, which does its step again";
+
+/// The version since which matches compute intervals with exact quantiles. Older ones took them from a table of three decimals, or from
+/// an expansion beyond 30 pairs.
+const EXACT_QUANTILES: u32 = 8;
+
+/// By how much an end of the score's interval of an older match may differ. The old quantiles are wrong by at most 0.023 % (with 26 pairs),
+/// and an end within 0 and 1 is less than 1 from the middle.
+const ROUNDED_QUANTILE: f64 = 2.3e-4;
+
+/// The version since which normalised tests begin with a distribution that fulfils the hypothesis. Older ones ended at other ratios, which
+/// were wrong beyond 230 Elo.
+const NORMALIZED_TESTS: u32 = 9;
+
+/// The version since which matches store all figures of today.
+const ALL_FIGURES: u32 = 11;
 
 /// Reads a step's files, and adds what is wrong with them. `root` is the folder that they are in.
 pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings) {
@@ -219,7 +234,24 @@ impl Reader<'_> {
             }
         }
         self.findings.games += rows.len() as u64;
-        let known = [
+        let mut found = arena::summarise(&rows, 0);
+        let version = self.manifest().kind_version;
+        if version < EXACT_QUANTILES {
+            self.keep_rounded(&mut found);
+        }
+        let test = self.manifest().params.member("sprt").filter(|test| !matches!(test, Value::None));
+        let test = match test.map(|test| read::<SprtParams>("sprt", test)).transpose() {
+            Ok(test) => test,
+            Err(error) => {
+                let problem = Remedy::Step.damaged(&self.step.path, error);
+                return self.findings.problems.push(chain(&problem));
+            }
+        };
+        found.sprt = test.as_ref().map(|test| test.test(&found.pentanomial));
+        let mut found = found.to_value();
+        found.put("endings", endings(&rows));
+        let is_normalized = test.is_some_and(|test| test.model == EloModel::Normalized);
+        let mut known = vec![
             "games",
             "wins",
             "draws",
@@ -232,27 +264,31 @@ impl Reader<'_> {
             "elo_high",
             "los",
             "normalized_elo",
-            "normalized_elo_low",
-            "normalized_elo_high",
             "pentanomial",
-            "sprt",
             "endings",
+            "mean_plies",
         ];
-        let mut found = arena::summarise(&rows, 0);
-        let test = self.manifest().params.member("sprt").filter(|test| !matches!(test, Value::None));
-        found.sprt = match test.map(|test| read::<SprtParams>("sprt", test)).transpose() {
-            Ok(test) => test.map(|test| test.test(&found.pentanomial)),
-            Err(error) => {
-                let problem = Remedy::Step.damaged(&self.step.path, error);
-                return self.findings.problems.push(chain(&problem));
-            }
-        };
-        let mut found = found.to_value();
-        found.put("endings", endings(&rows));
+        // These jump where an end of the score's interval comes to ½, 0 or 1, so no tolerance fits older ones.
+        if version >= EXACT_QUANTILES {
+            known.extend(["normalized_elo_low", "normalized_elo_high"]);
+        }
+        if version >= NORMALIZED_TESTS || !is_normalized {
+            known.push("sprt");
+        }
+        if version < ALL_FIGURES {
+            known.retain(|name| self.manifest().summary.member(name).is_some());
+        }
         self.summary(&found, &known);
-        // Older versions did not store it.
-        if self.manifest().summary.member("mean_plies").is_some() {
-            self.summary(&found, &["mean_plies"]);
+    }
+
+    /// Takes the ends of the score's interval from the manifest if they are those of the tables but for a rounded quantile. The ends of Elo
+    /// follow from them.
+    fn keep_rounded(&self, found: &mut MatchSummary) {
+        for (name, end) in [("score_low", &mut found.score_low), ("score_high", &mut found.score_high)] {
+            let stored = self.manifest().summary.member(name).and_then(Value::as_f64);
+            if let Some(stored) = stored.filter(|stored| (stored - *end).abs() <= ROUNDED_QUANTILE) {
+                *end = stored;
+            }
         }
     }
 
