@@ -46,8 +46,8 @@ use planned_run::{PlannedRun, PlannedStep};
 /// Most steps of a plan, repeated ones included; more than any script that ends.
 pub const MAX_STEPS: usize = 100_000;
 
-/// Steps that a reading of a table counts as, whose query takes 2 ms instead of 0.1. Measured.
-const STEPS_OF_READING: usize = 20;
+/// Steps that a query of a table counts as, which takes 2 ms instead of 0.1. Measured.
+const STEPS_OF_QUERY: usize = 20;
 
 /// The host of a dry run, which plans the steps that scripts call.
 pub struct Planner {
@@ -194,13 +194,16 @@ impl Planner {
         let steps = plan.add(&planned.identity, step, &call.params(), call.given());
         drop(plan);
         self.recorder.did(planned.identity.digits().to_owned());
-        let planned = steps + STEPS_OF_READING * self.recorder.table_readings();
-        if planned > self.most_steps { Err(self.endless(steps)) } else { Ok(()) }
+        self.check_end(steps)
     }
 
-    /// The error of a plan without an end.
-    fn endless(&self, steps: usize) -> HostError {
-        endless(&self.plan, &self.recorder, self.assumption, steps)
+    /// An error if these steps and the queries of tables so far are more than those of a script that ends.
+    fn check_end(&self, steps: usize) -> Result<(), HostError> {
+        let planned = steps + STEPS_OF_QUERY * self.recorder.table_queries();
+        if planned <= self.most_steps {
+            return Ok(());
+        }
+        Err(endless(&self.plan, &self.recorder, self.assumption, steps))
     }
 
     /// Threads that play.
@@ -278,17 +281,17 @@ impl Planner {
     ) -> Result<StepResult, HostError> {
         let kind = call.kind();
         let number = self.run().next(kind.series());
-        let mut description = call.planned(number)?;
-        match steps {
-            None | Some(0) => {}
-            Some(1) => description += ", beside the step before it",
-            Some(steps) => description = format!("{description}, beside the {steps} steps before it"),
-        }
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;
         if planned.manifest.is_none() {
             call.check_new()?;
             self.check_memory(call, beside)?;
+        }
+        let mut description = call.planned(number)?;
+        match steps {
+            None | Some(0) => {}
+            Some(1) => description += ", beside the step before it",
+            Some(steps) => description = format!("{description}, beside the {steps} steps before it"),
         }
         let done = planned.begun.map_or(0, |begun| begun.amount);
         let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
@@ -427,8 +430,11 @@ impl Host for Planner {
         true
     }
 
-    fn assumed_tables(&self) -> Option<AssumedTables> {
-        Some(AssumedTables { assumption: self.assumption, recorder: self.recorder.clone() })
+    fn assumed_tables(&self) -> Result<Option<AssumedTables>, HostError> {
+        self.recorder.query_table();
+        let steps = self.state().requested;
+        self.check_end(steps)?;
+        Ok(Some(AssumedTables { assumption: self.assumption, recorder: self.recorder.clone() }))
     }
 
     fn starts_programs(&self) -> bool {
@@ -467,6 +473,8 @@ fn endless(plan: &Mutex<Plan>, recorder: &Recorder, assumption: Assumption, step
         Some(reading) => format!("does the script wait for another value at {reading}?"),
         None => format!("does a loop of the script never end? {}", assumption.whole()),
     };
+    // Another plan may have the same steps, and an end.
+    recorder.did("no end".to_owned());
     HostError::Endless { steps, hint }
 }
 

@@ -416,8 +416,9 @@ pub trait Host: Send + Sync {
     /// Whether this is a dry run, whose evaluators are mocks.
     fn is_planning(&self) -> bool;
 
-    /// What a dry run assumes of tables; `None` in a real run.
-    fn assumed_tables(&self) -> Option<AssumedTables>;
+    /// What a dry run assumes of a table that the script queries over steps that are not finished; `None` in a real run. Fails if the
+    /// script goes on for ever.
+    fn assumed_tables(&self) -> Result<Option<AssumedTables>, HostError>;
 
     /// Whether programs that are to play are started at once, to learn their names and to check their options.
     fn starts_programs(&self) -> bool;

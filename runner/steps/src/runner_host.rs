@@ -159,8 +159,8 @@ impl Host for Runner {
         false
     }
 
-    fn assumed_tables(&self) -> Option<AssumedTables> {
-        None
+    fn assumed_tables(&self) -> Result<Option<AssumedTables>, HostError> {
+        Ok(None)
     }
 
     fn starts_programs(&self) -> bool {

@@ -53,7 +53,8 @@ pub struct Trace {
     sections: BTreeMap<(usize, bool, Option<Replicate>), Events>,
     sweeps: usize,
     last: Option<Reading>,
-    table_readings: usize,
+    reads_tables: bool,
+    table_queries: usize,
 }
 
 impl Trace {
@@ -68,7 +69,7 @@ impl Trace {
 
     /// Whether one of them is a table's.
     pub fn reads_tables(&self) -> bool {
-        self.table_readings > 0
+        self.reads_tables
     }
 
     /// The last reading.
@@ -147,13 +148,18 @@ impl Recorder {
 
     /// The script reads rows of a table that are assumed.
     pub(crate) fn read_table(&self, reading: Reading) {
-        self.lock().table_readings += 1;
+        self.lock().reads_tables = true;
         self.read(reading);
     }
 
-    /// How often it has read such rows.
-    pub(crate) fn table_readings(&self) -> usize {
-        self.lock().table_readings
+    /// The script queries a table whose rows are assumed.
+    pub(crate) fn query_table(&self) {
+        self.lock().table_queries += 1;
+    }
+
+    /// How often it has queried such tables.
+    pub(crate) fn table_queries(&self) -> usize {
+        self.lock().table_queries
     }
 
     /// The script has something done: a step, or a promotion.

@@ -107,7 +107,19 @@ while rows < 3 {
     let ended = check(&script);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     // A query counts as 20 steps, of which there are 10000.
-    assert!(ended.stdout.contains("no end after 479 steps"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("no end after 478 steps"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_loop_that_only_queries_a_table_is_given_up_early() {
+    let script = NET.to_owned()
+        + "run.self_play(net, #{ games: 4 });
+while run.sql(\"select count(*) as n from games\").rows()[0].n < 1000000 { }";
+    let ended = check(&script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let endless = "no end after 2 steps  differs from x.rhai:4:50, which reads `rows`\n";
+    assert_eq!(ended.stdout.matches(endless).count(), 2, "{}", ended.stdout);
+    assert!(ended.stdout.contains("tables hold 1000000:  2 steps"), "{}", ended.stdout);
 }
 
 #[test]
@@ -121,10 +133,10 @@ if run.table(\"games\").column(\"opening_plies\")[0] > 100 { run.train(net, run.
     let parts = "x.rhai:4:50, which reads `rows`";
     for expected in [
         format!(
-            "  matches end even, tables hold 0:                           no end after 479 steps  differs from {parts}\n"
+            "  matches end even, tables hold 0:                           no end after 478 steps  differs from {parts}\n"
         ),
         format!(
-            "  the first player wins, losses fall, tables hold 1:         no end after 479 steps  differs from {parts}\n"
+            "  the first player wins, losses fall, tables hold 1:         no end after 478 steps  differs from {parts}\n"
         ),
         "  the first player loses, losses rise, tables hold 1000000:  3 steps".to_owned(),
         "a table has one row of millions\n".to_owned(),
@@ -236,4 +248,23 @@ fn trials_of_a_sweep_that_wait_for_a_win_have_an_end() {
     let plain = plan(&sweep(""));
     assert_eq!(all(&plain, "differs"), [&json!(false); 3]);
     assert_eq!(plain["assumption"], json!("even"));
+}
+
+#[test]
+fn a_growth_by_a_head_that_the_net_has_is_refused_as_in_the_run() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, auxiliary_heads: #{ reply: true } });
+run.grow(net, #{ auxiliary_heads: #{ reply: true } });",
+    );
+    let error = |args: &[&str]| {
+        let ended = experiment.run(args);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let at = ended.stderr.find("error: ").expect("an error");
+        ended.stderr[at..].to_owned()
+    };
+    let checked = error(&["--check"]);
+    let expected = "the net has auxiliary_heads.reply already; leave it out";
+    assert!(checked.contains(expected), "{checked}");
+    assert_eq!(checked, error(&[]));
 }

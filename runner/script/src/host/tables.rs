@@ -151,7 +151,8 @@ fn query_run(
         about: None,
     };
     let database = Database::within(&sessions.of(&source.folder), vec![source]);
-    let assumed = run.0.host.assumed_tables().filter(|_| steps.iter().any(Option::is_none));
+    let is_assumed = steps.iter().any(Option::is_none);
+    let assumed = if is_assumed { call.run(run.0.host.assumed_tables())? } else { None };
     let has_finished_steps = steps.iter().any(Option::is_some);
     let planned = assumed.map(|assumed| Planned { assumed, has_finished_steps });
     Ok(Table { frame: query_result(call, query(&database))?, planned })

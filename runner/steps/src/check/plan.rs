@@ -114,7 +114,7 @@ pub(super) struct Plan {
     /// Steps by the name of their run or sweep, which share steps only if one names the other in `from`.
     seen: BTreeSet<(String, Identity)>,
     /// The number of steps that were called, repeated ones included.
-    requested: usize,
+    pub(super) requested: usize,
     speeds: Option<Speeds>,
     /// Kinds of steps that are left to do, of which the first step takes longer.
     to_do: BTreeSet<&'static str>,
