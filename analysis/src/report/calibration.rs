@@ -116,7 +116,7 @@ pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Ca
 }
 
 /// The bins of each game of an iteration, for each of [`VALUES`]. Games ended by the ply cap are left out, since their result is
-/// not a real one, and so are imported games of PGN, whose values are evaluations in the file or results.
+/// not a real one, and so are positions of imported games of PGN that were not searched again: their values are those of the file, or results.
 fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
     // A value of exactly 1 belongs to the last bin.
     let bin =

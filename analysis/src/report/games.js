@@ -14,8 +14,9 @@
   let flipped = false;
   let timer = 0;
 
-  // In a game of PGN, which no net searched, the evaluations are those of its file.
-  const isOfFile = (search) => game.net === "?" && search.s <= 1;
+  // In a game of PGN, which no net searched, the evaluations are those of its file, and the move played has a visit. A net's answer
+  // without a search has none.
+  const isOfFile = (search) => game.net === "?" && search.s <= 1 && search.v > 0;
   const searches = () => game.plies.flatMap((position) => position.t ?? []);
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);

@@ -12,10 +12,10 @@ pub(super) const SECTION: Section = Section {
     id: "calibration",
     title: "Value calibration",
     about: "How well values predict results. Positions are grouped by value, and each group's mean value is compared with its mean \
-        result. Games ended by the ply cap are left out: their result is not a real one. So are imported games of PGN: \
-        no net of the run evaluated them.",
+        result. Games ended by the ply cap are left out: their result is not a real one. So are positions of \
+        imported games of PGN that no search of two simulations or more evaluated.",
     reads: &["games", "positions", "steps"],
-    no_data: |_| "no positions of games other than imported games of PGN and those ended by the ply cap are stored",
+    no_data: |_| "no searched positions are stored, other than those of games ended by the ply cap",
     parts,
 };
 

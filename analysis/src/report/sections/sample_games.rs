@@ -97,10 +97,14 @@ fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, St
     Ok(Some(row.and_then(replayed)))
 }
 
-/// Whether a search or a PGN file evaluated a position of an imported game, whose value is else the game's result.
+/// Whether a net or a PGN file evaluated a position of an imported game, whose value is else the game's result.
 fn has_evaluation(position: &PositionRow) -> bool {
+    // A net's answer without a search has shares of moves, but no visits.
+    let is_answer = position.visits.iter().all(|visits| *visits == 0);
     let draw = if position.result == 0 { 1.0 } else { 0.0 };
-    position.simulations > 1 || (position.root_q, position.root_d) != (f32::from(position.result), draw)
+    position.simulations > 1
+        || is_answer
+        || (position.root_q, position.root_d) != (f32::from(position.result), draw)
 }
 
 fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, String>>, AnalysisError> {
@@ -268,18 +272,19 @@ mod tests {
     #[test]
     fn evaluations_of_an_imported_game_are_shown_and_results_are_not() {
         let folder = tempfile::tempdir().expect("a folder");
-        let game = Game::from_text("startpos moves e2e4 e7e5 g1f3 b8c6").expect("a game");
+        let game = Game::from_text("startpos moves e2e4 e7e5 g1f3 b8c6 f1b5").expect("a game");
         let moves: Vec<u16> = game.moves().iter().copied().map(Move::packed).collect();
-        // The result, an evaluation in the file, a search that found the result, and a level evaluation.
-        let values = [(1.0, 0.0, 1), (-0.25, 0.25, 1), (1.0, 0.0, 800), (0.0, 0.5, 1)];
-        let position = |(ply, (q, d, simulations)): (u16, (f32, f32, u32))| PositionRow {
+        // The result, an evaluation in the file, a search that found the result, a level evaluation, and a net's answer that is the result.
+        let values =
+            [(1.0, 0.0, 1, 1), (-0.25, 0.25, 1, 1), (1.0, 0.0, 800, 1), (0.0, 0.5, 1, 1), (1.0, 0.0, 1, 0)];
+        let position = |(ply, (q, d, simulations, visits)): (u16, (f32, f32, u32, u32))| PositionRow {
             game: 0,
             ply,
             fen: game.positions().nth(ply.into()).expect("a position").fen(),
             played: moves[usize::from(ply)],
             legal: 20,
             moves: vec![moves[usize::from(ply)]],
-            visits: vec![1],
+            visits: vec![visits],
             target: vec![1],
             root_q: q,
             root_d: d,
@@ -307,6 +312,6 @@ mod tests {
         let read = stored(&Database::new(vec![run], Vec::new(), Work::Exact), 0).expect("an answer");
         let shown = read.expect("a game").expect("valid rows").searches;
         let shown: Vec<bool> = shown.iter().map(Option::is_some).collect();
-        assert_eq!(shown, [false, true, true, true]);
+        assert_eq!(shown, [false, true, true, true, true]);
     }
 }
