@@ -24,7 +24,7 @@ params! {
     /// Measures a net on stored games. Targets are those of a training with the same parameters, and losses its losses.
     pub struct ValidateParams {
         /// The `validation_fraction` of a training, of whose games only those are measured that it holds out; `()` for all games.
-        held_out: Option<f64> = None, in 0.001..=0.5;
+        held_out: Option<f64> = None, in 1e-6..=0.5;
         /// Which positions are measured.
         positions: TrainedPositions = TrainedPositions::Full;
         /// Share of these positions that are measured, drawn at random: the same ones of a window in every step of a run.
