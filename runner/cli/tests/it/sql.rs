@@ -338,3 +338,29 @@ fn a_misspelt_column_is_an_error_at_its_line() {
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     assert_eq!(ended.code, Some(2));
 }
+
+/// A net measured on games, with an iteration before them or without.
+const MEASURED: &str = r#"
+let p = params(#{ before: false });
+let run = open_run("small");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+let playing = #{ games: 2, search: #{ simulations: 4 }, max_plies: 20 };
+if p.before { run.self_play(net, playing + #{ games: 1 }); }
+let games = run.self_play(net, playing);
+run.validate(net, games);
+"#;
+
+#[test]
+fn predictions_have_the_number_of_their_iteration_when_a_script_plays_another_one_before() {
+    let experiment = Experiment::new(MEASURED);
+    let joined = "select count(*) as rows, count(positions.fen) as found from predictions \
+        left join positions using (iteration, game, ply)";
+    for before in ["before=false", "before=true", "before=false"] {
+        let ended = experiment.run(&["--set", before]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let answer = sql(&experiment, &["small", joined, "--format", "json"]).stdout;
+        let numbers: serde_json::Value = serde_json::from_str(&answer).expect("a row");
+        assert!(numbers["rows"].as_u64() > Some(0), "{answer}");
+        assert_eq!(numbers["rows"], numbers["found"], "{before}");
+    }
+}
