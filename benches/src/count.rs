@@ -20,7 +20,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 256, value_parser = value_parser!(u64).range(1..))]
     games: u64,
     /// Simulations per game.
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 200, value_parser = value_parser!(u32).range(1..))]
     simulations: u32,
     /// Times that all games are searched.
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..))]

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64)]
     filters: u32,
     /// Simulations per move.
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = value_parser!(u32).range(1..))]
     simulations: u32,
     /// Games, in shards of `game_slots`.
     #[arg(long, default_value_t = 128, value_parser = value_parser!(u32).range(1..))]
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     lanes: u32,
     /// The ply at which games end, to keep the benchmark short.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = value_parser!(u32).range(1..))]
     max_plies: u32,
 }
 

@@ -94,14 +94,15 @@ fn count_tables(folder: &Path) -> anyhow::Result<usize> {
     Ok(paths.filter(|path| is_table(path) && is_small(path)).count())
 }
 
-/// Moves the tables to their folder, whose other files stay, and then the stamp, which says that they are complete.
+/// Copies the tables to their folder, whose other files stay, and then the stamp, which says that they are complete. The folder may be a
+/// link to another disk, to which nothing can be moved.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let entries = fs::read_dir(tables).with_context(|| format!("cannot list {}", tables.display()))?;
     let names = entries.flatten().map(|entry| entry.file_name()).filter(|name| name != STAMP);
     for name in names.chain([STAMP.into()]) {
-        fs::rename(tables.join(&name), folder.join(&name))
-            .with_context(|| format!("cannot move the tablebases to {}", folder.display()))?;
+        fs::copy(tables.join(&name), folder.join(&name))
+            .with_context(|| format!("cannot copy the tablebases to {}", folder.display()))?;
     }
     Ok(())
 }

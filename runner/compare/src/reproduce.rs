@@ -114,8 +114,8 @@ fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, Reproduce
     }
     if let Outcome::Ended(exit) = rerun::play(args, &original, &stage, process) {
         // What cannot be repeated leaves nothing to go on from.
-        let has_steps = Loaded::read(&args.run, stage.folder.clone()).is_ok_and(|run| !run.steps.is_empty());
-        if exit == Exit::BadInput && !has_steps {
+        let is_empty = || Loaded::read(&args.run, stage.folder.clone()).is_ok_and(|run| run.steps.is_empty());
+        if exit == Exit::BadInput && is_empty() {
             stage.remove()?;
         }
         return Ok(exit);

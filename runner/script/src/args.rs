@@ -39,7 +39,8 @@ pub struct ScriptArgs {
     /// The script's text, if a command has written it and there is no file.
     #[arg(skip)]
     pub text: Option<String>,
-    /// Whether it is planned before it runs, so that what is wrong with it is said before there is a run.
+    /// Whether it is planned before it runs, so that what is wrong with it is said before there is a run, except for what only a started
+    /// program can say.
     #[arg(skip)]
     pub is_planned_first: bool,
     /// How it is run.

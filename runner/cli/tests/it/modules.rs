@@ -136,6 +136,8 @@ fn tables_are_aligned_and_wrong_rows_reported() {
     );
     let error = run("table([#{ net: 1 }], [1]);").error().expect("a wrong column");
     assert!(error.contains("table: expected names of columns, got a whole number"), "{error}");
+    let error = run("table([#{ net: 1 }], []);").error().expect("no columns");
+    assert!(error.contains("table: expected names of columns, got none"), "{error}");
     let error = run("table([#{ net: 1 }], [\"nets\"]);").error().expect("a wrong column");
     assert!(error.contains("table: no map has \"nets\"; there are net"), "{error}");
     let error = run("table([#{}, 3]);").error().expect("a wrong row");

@@ -80,6 +80,9 @@ fn chosen(context: &Context<'_>, columns: &Array, known: &[String]) -> Result<Ve
         }
         Err(format!("no map has \"{name}\"; there are {}", known.join(", ")))
     };
+    if columns.is_empty() && !known.is_empty() {
+        return Err("expected names of columns, got none; leave out the list for all of them".to_owned());
+    }
     columns.iter().map(name).collect()
 }
 

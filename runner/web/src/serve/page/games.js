@@ -107,9 +107,13 @@ export class Games {
 
   // Takes a page of games. The game on the board is finished first, at a faster pace, unless the reader chose the page.
   take(found) {
+    const isNow = found.isChosen || !this.game;
+    if (found.games.length === 0) {
+      if (isNow) this.clear();
+      return;
+    }
     this.newer = found;
-    if (found.games.length === 0) this.clear();
-    else if (!this.game || found.isChosen) this.showNewer();
+    if (isNow) this.showNewer();
     else if (!this.isLive) this.schedule();
   }
 
