@@ -84,3 +84,24 @@ fn fast_searches_have_neither_noise_nor_forced_playouts() {
     let visits = |params| rows(&capped(params)).1.into_iter().map(|row| row.visits).collect::<Vec<_>>();
     assert_eq!(visits(quiet()), visits(noisy));
 }
+
+#[test]
+fn fast_searches_have_their_own_share_of_the_gumbel_noise() {
+    let root = with_root(RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() });
+    let full = |noise| games(&SelfPlayParams { gumbel_noise: Schedule::constant(noise), ..root.clone() });
+    let fast = |share| {
+        let fast_simulations = search().simulations;
+        let cap = PlayoutCap {
+            fast_share: 1.0,
+            fast_simulations,
+            fast_gumbel_noise: share,
+            ..PlayoutCap::default()
+        };
+        let noise = Schedule::constant(1.0);
+        games(&SelfPlayParams { gumbel_noise: noise, playout_cap: Some(cap), ..root.clone() })
+    };
+    for share in [0.0, 0.5, 1.0] {
+        assert_eq!(fast(share), full(share), "{share}");
+    }
+    assert_ne!(full(0.5), full(1.0));
+}

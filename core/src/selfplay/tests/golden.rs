@@ -1,8 +1,8 @@
 //! Golden games, which must not change; the other tests only compare the program with itself.
 //!
-//! The fakes' evaluations and the means of values are sums, products and quotients, which IEEE 754 fixes, so the digests hold on
-//! every processor. Noise and temperature use logarithms and powers of the system's mathematical library, whose last bit may
-//! differ; it decides a move about once in 10¹² draws.
+//! The fakes' evaluations and the means of values are sums, products and quotients, which IEEE 754 fixes, and exponentials and
+//! logarithms are computed in Rust, so the digests hold on every processor. Only Dirichlet noise uses logarithms and powers of the
+//! system's mathematical library, whose last bit may differ; it decides a move about once in 10¹² draws.
 
 use super::{params, played, search};
 use crate::board::Side;

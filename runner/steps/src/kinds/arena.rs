@@ -78,7 +78,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static str = "arena";
-    const VERSION: u32 = 12;
+    const VERSION: u32 = 11;
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",

@@ -126,7 +126,7 @@ struct Part {
 
 impl Step for Puzzles {
     const KIND: &'static str = "puzzles";
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 8;
     const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",

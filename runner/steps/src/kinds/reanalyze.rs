@@ -56,7 +56,7 @@ struct Part {
 
 impl Step for Reanalysis {
     const KIND: &'static str = "reanalyze";
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 6;
     const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[Usage {
         name: "reanalyze",

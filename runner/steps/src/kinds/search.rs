@@ -56,7 +56,7 @@ struct Part {
 
 impl Step for PositionSearch {
     const KIND: &'static str = "search";
-    const VERSION: u32 = 8;
+    const VERSION: u32 = 7;
     const SERIES: Series = Series::Searches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",

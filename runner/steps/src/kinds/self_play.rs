@@ -70,7 +70,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static str = "self_play";
-    const VERSION: u32 = 11;
+    const VERSION: u32 = 10;
     const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[
         Usage {

@@ -132,7 +132,16 @@ impl Step for NetworkValidation {
             || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         lanes::run(&shards.rest, context.lanes, &worker, &measure, &keep)?;
         context.close(&progress);
-        product(workspace, shards.count)
+        let product = product(workspace, shards.count)?;
+        if number(&product.summary, "positions") == 0 {
+            log::warn!(
+                "validation of {}: of {} no position was measured; give more games, a larger held_out or share, or set positions to \"all\" \
+                 if their searches were no policy targets",
+                self.network.name(),
+                counted(self.games() as usize, "game")
+            );
+        }
+        Ok(product)
     }
 
     fn result(&self, _: &ValidateParams, output: StepOutput) -> Result<StepResult, StepError> {
