@@ -241,26 +241,51 @@ fn only_nnues_with_weights_in_range_become_integers() {
 
 #[cfg(feature = "torch")]
 mod against_floats {
-    use super::{NnueEvaluator, batch_of, evaluated, net, nnues, trained_weights};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::{
+        Batch, Evaluations, Evaluator, NetworkSpec, NnueEvaluator, NnueNet, Weights, batch_of, evaluated,
+        net, nnues, trained_weights,
+    };
+    use crate::network::checkpoint::Checkpoint;
     use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
-    use crate::network::{Evaluations, Evaluator};
+
+    /// The largest differences of probabilities and of values.
+    fn differences(near: &Evaluations, exact: &Evaluations) -> [f32; 2] {
+        let policy = near.policy.iter().zip(&exact.policy).map(|(near, exact)| (near - exact).abs());
+        let value = near.wdl.iter().zip(&exact.wdl).map(|(near, exact)| (near.value() - exact.value()).abs());
+        [policy.fold(0.0, f32::max), value.fold(0.0, f32::max)]
+    }
+
+    fn in_floats(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
+        let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+        let mut floats = TorchEvaluator::new(spec, weights, options).expect("builds");
+        let mut exact = Evaluations::default();
+        floats.evaluate(batch, &mut exact).expect("finite");
+        exact
+    }
+
+    #[test]
+    fn the_net_in_the_program_is_close_to_its_floats() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/networks/az_nnue.safetensors");
+        let Checkpoint { spec, weights, .. } = Checkpoint::load(&file).expect("a net").checkpoint;
+        let batch = batch_of(0..3000);
+        let exact = in_floats(&spec, &weights, &batch);
+        let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
+        let [policy, value] = differences(&evaluated(&mut NnueEvaluator::new(net), &batch), &exact);
+        assert!(policy < 0.05 && value < 0.05, "policy {policy}, value {value}");
+    }
 
     /// The bounds are what rounding costs nets whose weights are as large as those of trained ones, with some room.
     #[test]
     fn integers_are_close_to_floats() {
         for spec in nnues() {
             let weights = trained_weights(&spec);
-            let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-            let mut floats = TorchEvaluator::new(&spec, &weights, options).expect("builds");
             let batch = batch_of(0..200);
-            let mut exact = Evaluations::default();
-            floats.evaluate(&batch, &mut exact).expect("finite");
+            let exact = in_floats(&spec, &weights, &batch);
             let near = evaluated(&mut NnueEvaluator::new(net(&spec)), &batch);
-            let policy = near.policy.iter().zip(&exact.policy).map(|(near, exact)| (near - exact).abs());
-            let policy = policy.fold(0.0, f32::max);
-            let value =
-                near.wdl.iter().zip(&exact.wdl).map(|(near, exact)| (near.value() - exact.value()).abs());
-            let value = value.fold(0.0, f32::max);
+            let [policy, value] = differences(&near, &exact);
             assert!(policy < 0.03 && value < 0.03, "{spec:?}: policy {policy}, value {value}");
             assert_eq!(near.moves_left.len(), exact.moves_left.len());
             let plies =

@@ -358,9 +358,22 @@ fn predictions_have_the_number_of_their_iteration_when_a_script_plays_another_on
     for before in ["before=false", "before=true", "before=false"] {
         let ended = experiment.run(&["--set", before]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("no position was measured"), "{}", ended.stderr);
         let answer = sql(&experiment, &["small", joined, "--format", "json"]).stdout;
         let numbers: serde_json::Value = serde_json::from_str(&answer).expect("a row");
         assert!(numbers["rows"].as_u64() > Some(0), "{answer}");
         assert_eq!(numbers["rows"], numbers["found"], "{before}");
     }
+}
+
+#[test]
+fn a_validation_that_measures_nothing_says_so() {
+    let experiment = Experiment::new(
+        &MEASURED.replace("validate(net, games)", "validate(net, games, #{ held_out: 1e-6 })"),
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let expected =
+        "validation of 0000: of 2 games no position was measured; give more games, a larger held_out";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
 }
