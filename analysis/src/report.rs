@@ -11,6 +11,7 @@ mod matches;
 mod outcomes;
 mod page;
 mod parameter_axis;
+mod reuse;
 mod section;
 mod sections;
 mod steps;

@@ -5,6 +5,7 @@ use super::diversity::{Diversity, diversities};
 use super::inputs::{ReportRun, ReportSweep};
 use super::matches::{self, Standing};
 use super::outcomes::{OutcomeCount, outcome_counts};
+use super::reuse::{Reuse, reuses};
 use super::steps::{self, Step};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
@@ -21,6 +22,7 @@ pub(super) struct Context<'a> {
     pub(super) standings: Vec<Standing>,
     pub(super) calibrations: Vec<Calibration>,
     pub(super) diversities: Vec<Diversity>,
+    pub(super) reuses: Vec<Reuse>,
     pub(super) iterations: Vec<Iteration>,
 }
 
@@ -36,6 +38,7 @@ impl<'a> Context<'a> {
             outcomes: outcome_counts(database)?,
             calibrations: calibration::all(runs, &iterations)?,
             diversities: diversities(&iterations)?,
+            reuses: reuses(database)?,
             iterations,
             ..Self::without_games(database, runs)?
         })
@@ -56,6 +59,7 @@ impl<'a> Context<'a> {
             standings: runs.iter().filter_map(standing).collect(),
             calibrations: Vec::new(),
             diversities: Vec::new(),
+            reuses: Vec::new(),
             steps,
             pairs,
             iterations: Vec::new(),

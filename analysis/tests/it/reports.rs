@@ -5,12 +5,12 @@ use std::path::Path;
 
 use dc0_analysis::charts::{Chart, Marks, Scale};
 use dc0_analysis::report::{Report, ReportRun, ReportSweep, comparison, report};
-use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
+use dc0_analysis::{Database, Files, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
 use dc0_core::store::{
-    GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, ValidationRow, WideColumn, WideKind,
-    write_table, write_wide,
+    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, Scores, TrainingRow, ValidationRow,
+    WideColumn, WideKind, write_table, write_wide,
 };
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -26,6 +26,11 @@ fn id(net: u32) -> String {
 }
 
 fn store_iteration(folder: &Path, iteration: u32, games: u32) {
+    store_iteration_of(folder, iteration, games, games);
+}
+
+/// Games of two positions each; only the first `full` games have policy targets.
+fn store_iteration_of(folder: &Path, iteration: u32, games: u32, full: u32) {
     let packed = |text: &str| Move::from_uci(text).expect("a move").packed();
     let game = |game: u32| GameRow {
         game,
@@ -50,7 +55,7 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
         net_q: -1.0,
         net_d: 0.25,
         simulations: 8,
-        full: true,
+        full: game < full,
         policy_surprise: 0.5,
         result: 0,
     };
@@ -375,33 +380,94 @@ fn time_beside_other_steps_counts_once() {
     assert_eq!(times, [60.0, 130.0, 250.0]);
 }
 
+fn drawn(source: RunSource) -> Report {
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    report(&database, &[about("plain", 1)], &[]).expect("a report")
+}
+
+/// The nets of a run with their samples per new position.
+fn ratios(report: &Report) -> Vec<(f64, f64)> {
+    let Marks::Series(series) = &chart(report, "reuse-total").marks else { panic!("series") };
+    series[0].points.iter().map(|point| (point.x, point.y)).collect()
+}
+
 #[test]
-fn reuse_counts_imported_positions_and_not_those_of_others() {
+fn reuse_counts_new_positions_that_are_trained_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut source = source("plain", folder.path());
-    let trained = [("updates", 20.0), ("samples_seen", 80.0)];
+    // 12 positions of imported games, and 8 of self-play, of which 4 are of fast searches.
+    store_iteration_of(folder.path(), 0, 6, 6);
+    store_iteration_of(folder.path(), 1, 4, 2);
+    let trained = |step_number, net, seen| {
+        step(step_number, "train", net, net, &[("updates", 20.0), ("samples_seen", seen)])
+    };
     source.steps = vec![
         step(0, "network", 0, 0, &[]),
-        step(1, "import_pgn", 0, 0, &[("games", 4.0), ("positions", 12.0)]),
-        step(2, "self_play", 1, 0, &[("games", 4.0), ("positions", 8.0)]),
-        step(3, "train", 1, 1, &trained),
+        step(1, "import_pgn", 0, 0, &[("games", 6.0), ("positions", 12.0)]),
+        trained(2, 1, 48.0),
+        step(3, "self_play", 1, 0, &[("games", 4.0), ("positions", 8.0)]),
+        trained(4, 2, 40.0),
+        trained(5, 3, 40.0),
     ];
-    let window =
-        |steps: [u32; 2]| steps.map(|step| (format!("games part-{step:08}-00000"), digest(step))).to_vec();
-    source.steps[3].inputs = window([1, 2]);
+    let window = |step: u32| vec![(format!("games part-{step:08}-00000"), digest(step))];
+    source.steps[2].inputs = window(1);
+    // The second window holds only the games of self-play, and the third training has no new ones.
+    source.steps[4].inputs = window(3);
+    source.steps[5].inputs = window(3);
+    let mut of_all = source.clone();
+    of_all.steps[4].params.put("positions", Value::Text("all".to_owned()));
     let mut elsewhere = source.clone();
-    elsewhere.steps[3].inputs = window([1, 7]);
-    let drawn = |source: RunSource| {
-        let database = Database::new(vec![source], Vec::new(), Work::Exact);
-        report(&database, &[about("plain", 1)], &[]).expect("a report")
-    };
+    elsewhere.steps[4].inputs = window(7);
     let own = drawn(source);
-    assert!(own.html.contains("4 samples per position played or imported; warning above 4"), "{}", own.html);
-    let Marks::Series(total) = &chart(&own, "reuse-total").marks else { panic!("series") };
-    assert_eq!(total[0].points[0].y, 4.0);
+    assert_eq!(ratios(&own), [(1.0, 4.0), (2.0, 10.0)]);
+    let said = own.html.replace('\u{a0}', " ");
+    assert!(
+        said.contains("7 samples per new position in the median of 2 trainings; warning above 4"),
+        "{said}"
+    );
+    assert_eq!(ratios(&drawn(of_all)), [(1.0, 4.0), (2.0, 5.0)]);
     let other = drawn(elsewhere);
     assert!(other.html.contains("the run trained on games of datasets or other runs, too"), "{}", other.html);
     assert!(other.charts.iter().all(|chart| chart.name != "reuse-total"));
+}
+
+#[test]
+fn positions_searched_again_are_new_only_where_their_games_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut source = source("plain", folder.path());
+    // The iterations have 8, 4, 12 and 8 positions.
+    store_iteration(folder.path(), 2, 6);
+    store_iteration(folder.path(), 3, 4);
+    let files = |iteration: u32| {
+        ["games", "positions"].map(|table| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet"))
+    };
+    source.files = Files::Only((0..4).flat_map(files).collect());
+    // What a reanalysis read is known by the digests of the shards.
+    let shard = |step: u32, iteration: u32| {
+        let path = format!("games/iteration={iteration:04}/part-{step:08}-00000.parquet");
+        (path.clone(), FileEntry { path, rows: 0, bytes: 0, blake3: digest(step) })
+    };
+    source.digests = [shard(1, 0), shard(3, 1)].into();
+    let copies = |index, iteration, steps: &[u32]| {
+        let inputs = steps.iter().map(|step| ("games 00000".to_owned(), digest(*step))).collect();
+        StepRow { inputs, ..step(index, "reanalyze", iteration, 0, &[]) }
+    };
+    let training = |index, net, games: u32, seen| {
+        let inputs = vec![(format!("games part-{games:08}-00000"), digest(games))];
+        StepRow { inputs, ..step(index, "train", net, net, &[("updates", 20.0), ("samples_seen", seen)]) }
+    };
+    source.steps = vec![
+        step(0, "network", 0, 0, &[]),
+        step(1, "self_play", 0, 0, &[]),
+        training(2, 1, 1, 24.0),
+        step(3, "self_play", 1, 0, &[]),
+        // The first training read 8 of these 12 positions.
+        copies(4, 2, &[1, 3]),
+        training(5, 2, 4, 24.0),
+        copies(6, 3, &[1]),
+        training(7, 3, 6, 24.0),
+    ];
+    assert_eq!(ratios(&drawn(source)), [(1.0, 3.0), (2.0, 6.0)]);
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use dc0_core::params::Value;
 
-use super::reuse::{KATAGO, ratios, trains_on_others};
+use super::reuse::{KATAGO, ratios, trainings, trains_on_others};
 use crate::charts::{self, short, with_noun};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
+use crate::report::curve::quantile;
 use crate::report::diversity::Diversity;
 use crate::report::inputs::ReportRun;
 use crate::report::outcomes::OutcomeCount;
@@ -64,8 +65,9 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "Replay reuse",
-        "KataGo trains on each position at most about 4 times (its -max-train-bucket-per-new-data), AlphaZero less than once. \
-         There is no consensus, so this is only a hint.",
+        "New positions are those that no earlier training of the run read; where `positions` is \"full\", only those with a policy \
+         target count. KataGo trains on at most about 4 samples for each (its -max-train-bucket-per-new-data), AlphaZero on less \
+         than one. There is no consensus, so this is only a hint.",
         reuse,
     ),
     ("Repeated positions", "Repeated positions teach nothing new. Threshold chosen.", diversity),
@@ -239,11 +241,19 @@ fn reuse(context: &Context<'_>, run: &ReportRun) -> Outcome {
     if trains_on_others(context, run) {
         return no_data("the run trained on games of datasets or other runs, too");
     }
-    let Some((_, ratio)) = ratios(context, run).last().copied() else { return no_data("no training") };
-    judged(
-        ratio <= KATAGO,
-        format!("{} per position played or imported; warning above {KATAGO}", with_noun(ratio, "sample")),
-    )
+    let mut samples: Vec<f64> = ratios(context, run).into_iter().map(|(_, samples)| samples).collect();
+    if samples.is_empty() {
+        let is_trained = trainings(context, run).next().is_some();
+        return no_data(if is_trained { "no training had new positions" } else { "no training" });
+    }
+    samples.sort_by(f64::total_cmp);
+    let median = quantile(&samples, 0.5);
+    let trainings = with_noun(samples.len() as f64, "training");
+    let found = format!(
+        "{} per new position in the median of {trainings}; warning above {KATAGO}",
+        with_noun(median, "sample")
+    );
+    judged(median <= KATAGO, found)
 }
 
 fn diversity(context: &Context<'_>, run: &ReportRun) -> Outcome {
@@ -294,7 +304,7 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let mut norms: Vec<f64> = steps.filter_map(|step| step.figure("gradient_norm")).collect();
     let Some(latest) = norms.last().copied() else { return no_data("no training") };
     norms.sort_by(f64::total_cmp);
-    let median = crate::report::curve::quantile(&norms, 0.5);
+    let median = quantile(&norms, 0.5);
     let passed = latest.is_finite() && latest <= GRADIENT * median;
     judged(
         passed,
@@ -342,6 +352,7 @@ mod tests {
                 standings: Vec::new(),
                 calibrations: Vec::new(),
                 diversities: Vec::new(),
+                reuses: Vec::new(),
                 iterations: Vec::new(),
             };
             [draws, capped].map(|check| check(&context, &run).1.replace('\u{a0}', " "))

@@ -10,29 +10,21 @@ use crate::report::section::{Part, Section, drawn};
 use crate::report::steps::Step;
 use crate::staleness::step_of;
 
-/// The samples per position at which KataGo stops training until new games arrive.
+/// The samples per new position at which KataGo stops training until new games arrive.
 pub(super) const KATAGO: f64 = 4.0;
 
-fn trainings<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<Item = &'a Step> {
+pub(super) fn trainings<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<Item = &'a Step> {
     context.steps.iter().filter(|step| step.run == run.name && step.kind == "train")
 }
 
-/// After each training, the net's number, and the samples seen per position played or imported since the run began; none if the run
-/// trained on games of datasets or other runs, whose positions are not known.
+/// The net's number and the samples per new position, for each training that had new positions; none if the run trained on games of
+/// datasets or other runs, whose positions are not known.
 pub(super) fn ratios(context: &Context<'_>, run: &ReportRun) -> Vec<(f64, f64)> {
     if trains_on_others(context, run) {
         return Vec::new();
     }
-    let (mut seen, mut positions) = (0.0, 0.0);
-    let ratio = |step: &Step| {
-        if ["self_play", "import_pgn", "import_lc0"].contains(&step.kind.as_str()) {
-            positions += step.figure("positions").unwrap_or(0.0);
-        }
-        seen += step.figure("samples_seen")?;
-        (step.kind == "train" && positions > 0.0)
-            .then(|| (f64::from(step.number.unwrap_or_default()), seen / positions))
-    };
-    context.steps.iter().filter(|step| step.run == run.name).filter_map(ratio).collect()
+    let own = context.reuses.iter().filter(|reuse| reuse.run == run.name);
+    own.map(|reuse| (f64::from(reuse.network), reuse.samples)).collect()
 }
 
 /// Whether a training of a run read games that no step of the run stored.
@@ -49,7 +41,7 @@ pub(super) const SECTION: Section = Section {
     id: "reuse",
     title: "Replay reuse",
     about: "How often each position is trained on. Too often leads to overfitting; too seldom wastes games.",
-    reads: &["steps"],
+    reads: &["positions", "steps"],
     no_data: |_| "no training is finished",
     parts,
 };
@@ -80,10 +72,12 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         marks,
         references,
     };
-    let all = chart(
+    let new = chart(
         "reuse-total",
-        "Cumulative reuse",
-        "Samples trained on so far per position played or imported so far. KataGo stops training at 4 until new games arrive.",
+        "Samples per new position",
+        "Samples of one training per position that no earlier training of the run read. Where `positions` is \"full\", only positions \
+         with a policy target count, otherwise all; those of held-out games count, and copies by `run.reanalyze` are not new. \
+         Trainings without new positions are left out. KataGo stops training at 4 until new games arrive.",
         series(&|run| ratios(context, run)),
         vec![Reference::Level(KATAGO, "KataGo's limit".to_owned())],
     );
@@ -94,6 +88,6 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         series(&window),
         Vec::new(),
     );
-    let parts: Vec<Part> = [all, per_training].into_iter().filter_map(drawn).collect();
+    let parts: Vec<Part> = [new, per_training].into_iter().filter_map(drawn).collect();
     Ok(parts)
 }
