@@ -20,7 +20,6 @@ pub(super) struct Reuse {
 }
 
 /// The stored positions of an iteration.
-#[derive(Default)]
 struct PositionCount {
     all: f64,
     /// Those with a policy target.

@@ -205,6 +205,13 @@ mod tests {
     }
 
     #[test]
+    fn games_start_as_usual_while_the_archive_is_empty() {
+        let params = SelfPlayParams { archive_share: 1.0, ..SelfPlayParams::default() };
+        let start = Openings::default().start(&params, SEED, 0).expect("a start");
+        assert_eq!(start.start(), Game::initial().start());
+    }
+
+    #[test]
     fn archived_games_that_the_rules_ended_or_forbid_are_not_played() {
         let params = SelfPlayParams { archive_share: 1.0, ..SelfPlayParams::default() };
         let starts = |rows: &[GameRow]| {
