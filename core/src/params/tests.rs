@@ -178,6 +178,31 @@ fn schedules_are_read_from_points() {
 }
 
 #[test]
+fn every_form_of_a_schedule_has_its_value_at_each_counter() {
+    let given = |json: &str| {
+        let group = value(&format!("{{\"temperature\": {json}}}"));
+        read::<Example>("x", &group).expect("no problem").temperature
+    };
+    let samples = |samples: &[f64]| Schedule::from_samples(samples).expect("samples");
+    let counters = [0, 1, 2, 3, 7, u32::MAX];
+    for (schedule, expected) in [
+        (given("2"), [2.0; 6]),
+        (given("[[0, 2]]"), [2.0; 6]),
+        (given("[[0, 1], [2, 0.5], [7, 3]]"), [1.0, 1.0, 0.5, 0.5, 3.0, 3.0]),
+        (given("[[0, 1], [2, 1], [3, 0]]"), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]),
+        (Schedule::constant(0.25), [0.25; 6]),
+        (samples(&[4.0]), [4.0; 6]),
+        (samples(&[1.0, 0.75, 0.5, 0.25]), [1.0, 0.75, 0.5, 0.25, 0.25, 0.25]),
+        (samples(&[1.0, 1.0, 0.5, 1.0]), [1.0, 1.0, 0.5, 1.0, 1.0, 1.0]),
+    ] {
+        let written = given(&schedule.to_value().canonical());
+        for read in [&schedule, &written] {
+            assert_eq!(counters.map(|counter| read.at(counter)), expected, "{schedule:?}");
+        }
+    }
+}
+
+#[test]
 fn the_largest_value_of_a_schedule_is_one_that_it_reaches() {
     let schedule = Schedule::from_points(vec![(0, 1.0), (2, 0.5), (7, 3.0)]).expect("points");
     assert_eq!([0, 1, 7, 8].map(|end| schedule.max_below(end)), [1.0, 1.0, 1.0, 3.0]);

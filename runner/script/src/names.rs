@@ -38,12 +38,18 @@ pub(super) struct CallOnCaptured {
 const BUILT_IN: [&str; 8] =
     ["Fn", "call", "curry", "is_shared", "is_def_var", "is_def_fn", "type_of", "print"];
 
-/// Functions that Rhai scripts elsewhere have and these do not, with the reason.
-const ABSENT: [(&str, &str); 4] = [
+/// Functions that Rhai scripts elsewhere have and these do not, or that people look for by the name of a method, with the reason or what to
+/// call instead.
+const ABSENT: [(&str, &str); 5] = [
     ("timestamp", NO_CLOCK),
     ("sleep", NO_CLOCK),
     ("rand", "scripts have no randomness of their own; steps draw from the run's seed"),
     ("open_file", "scripts read and write no files"),
+    (
+        "distill",
+        "`run.reanalyze(teacher, games, #{ search: #{ simulations: 1 } })` stores a teacher's answers, and `run.train` learns from \
+         them; see experiments/distill.rhai",
+    ),
 ];
 
 const NO_CLOCK: &str = "scripts have no clock, so that the same script asks for the same steps";

@@ -187,6 +187,14 @@ fn unknown_functions_and_variables_are_found_before_anything_runs() {
 2 | if false { plya(#{}); }
   |            ^",
     );
+    check_error(
+        "let run = 1;\nrun.distill(2, 3);",
+        "error: x.rhai:2:5: there is no function `distill`: `run.reanalyze(teacher, games, #{ search: #{ simulations: 1 } })` stores a \
+         teacher's answers, and `run.train` learns from them; see experiments/distill.rhai
+  |
+2 | run.distill(2, 3);
+  |     ^",
+    );
     let (message, _) = run_with(&[], "print(1); if false { print(y) }").expect_err("unknown variable");
     assert!(message.starts_with("error: x.rhai:1:28: there is no variable `y`"), "{message}");
 }

@@ -91,12 +91,7 @@ fn fast_searches_have_their_own_share_of_the_gumbel_noise() {
     let full = |noise| games(&SelfPlayParams { gumbel_noise: Schedule::constant(noise), ..root.clone() });
     let fast = |share| {
         let fast_simulations = search().simulations;
-        let cap = PlayoutCap {
-            fast_share: 1.0,
-            fast_simulations,
-            fast_gumbel_noise: share,
-            ..PlayoutCap::default()
-        };
+        let cap = PlayoutCap { fast_share: 1.0, fast_simulations, fast_gumbel_noise: share };
         let noise = Schedule::constant(1.0);
         games(&SelfPlayParams { gumbel_noise: noise, playout_cap: Some(cap), ..root.clone() })
     };
