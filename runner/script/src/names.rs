@@ -38,8 +38,7 @@ pub(super) struct CallOnCaptured {
 const BUILT_IN: [&str; 8] =
     ["Fn", "call", "curry", "is_shared", "is_def_var", "is_def_fn", "type_of", "print"];
 
-/// Functions that Rhai scripts elsewhere have and these do not, or that people look for by the name of a method, with the reason or what to
-/// call instead.
+/// Functions that people look for and scripts do not have, with the reason or what to call instead.
 const ABSENT: [(&str, &str); 5] = [
     ("timestamp", NO_CLOCK),
     ("sleep", NO_CLOCK),
