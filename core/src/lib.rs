@@ -5,6 +5,8 @@ pub mod arena;
 pub mod board;
 pub mod book;
 pub mod durable;
+#[cfg(test)]
+mod effort;
 pub mod encoding;
 pub mod event;
 pub mod import;

@@ -5,6 +5,7 @@ use crate::alphabeta::score::{INFINITE, Score, mated};
 use crate::alphabeta::{AlphaBetaParams, SelectivityParams, evaluation};
 use crate::board::thinned::chess960_games;
 use crate::board::{Game, KnownMove, Promotion, Reason};
+use crate::effort::cases;
 
 /// Minimax without pruning, table or order. `root` is the ply of the root.
 struct Minimax {
@@ -98,7 +99,7 @@ fn plain(hash_mb: u32) -> AlphaBetaParams {
 #[test]
 fn a_search_that_leaves_nothing_out_is_minimax() {
     let mut compared = [0; 4];
-    let games = [random_games(41, 300, 130), chess960_games(150)].concat();
+    let games = [random_games(41, cases(300).into(), 130), chess960_games(cases(150).into())].concat();
     let open = games.iter().filter(|game| game.position().has_legal_move());
     for (number, game) in open.enumerate() {
         let depth = 1 + number as u32 % 3;
@@ -111,7 +112,7 @@ fn a_search_that_leaves_nothing_out_is_minimax() {
         assert_eq!(found(&params, game, &to_depth(depth)).score(), expected, "windows, depth {depth}: {fen}");
         compared[depth as usize] += 1;
     }
-    assert!(compared[1] > 60 && compared[2] > 40 && compared[3] > 20, "{compared:?}");
+    assert!(compared[1] > cases(60) && compared[2] > cases(40) && compared[3] > cases(20), "{compared:?}");
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn endings_are_searched_deep_as_by_minimax() {
 #[test]
 fn the_table_changes_no_score() {
     // Within three plies no position is reached at two depths, so that the table holds none that was searched deeper.
-    for game in random_games(42, 300, 0) {
+    for game in random_games(42, cases(300).into(), 0) {
         for depth in 1..=3 {
             let scores = [0, 1, 16].map(|hash| found(&plain(hash), &game, &to_depth(depth)).score());
             assert_eq!(scores, [scores[0]; 3], "depth {depth}: {}", game.position().fen());

@@ -7,6 +7,7 @@ use super::CastlingSquares;
 use crate::board::position::pack;
 use crate::board::thinned::chess960_games;
 use crate::board::{Castling, Game, Move, Position};
+use crate::effort::cases;
 
 fn position(fen: &str) -> Position {
     Position::from_fen(fen).expect("a position")
@@ -67,7 +68,7 @@ fn castling_is_packed_as_in_standard_chess_only_between_standard_squares() {
 #[test]
 fn every_move_of_chess960_keeps_its_meaning_in_every_form() {
     let mut castled = [0; 2];
-    for game in chess960_games(1500) {
+    for game in chess960_games(cases(1500).into()) {
         for position in game.positions() {
             let legal = position.0.legal_moves();
             let packed: HashSet<Move> = legal.iter().map(pack).collect();
@@ -97,7 +98,7 @@ fn every_move_of_chess960_keeps_its_meaning_in_every_form() {
             }
         }
     }
-    assert!(castled.iter().all(|count| *count > 1000), "{castled:?}");
+    assert!(castled.iter().all(|count| *count > cases(1000)), "{castled:?}");
 }
 
 #[test]

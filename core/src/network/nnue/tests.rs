@@ -9,6 +9,7 @@ use super::pieces::{Pieces, of_position, turned};
 use super::{Instructions, NnueError, NnueEvaluator, NnueLine, NnueNet};
 use crate::board::thinned::chess960_games;
 use crate::board::{Game, Rules, Side};
+use crate::effort::cases;
 use crate::network::king_buckets::king_squares;
 use crate::network::samples::{
     all_kinds, batch_of, encoding, image_of, random_game, spec_of, trained_weights,
@@ -138,7 +139,7 @@ impl Updates {
 fn updated_sums_equal_fresh_ones_over_a_million_moves_made_and_taken_back() {
     for layer in first_layers() {
         let moves = if layer.kings.is_none() { 1_000_000 } else { 300_000 };
-        check_updates(layer, moves);
+        check_updates(layer, cases(moves));
     }
 }
 
