@@ -344,6 +344,54 @@ fn an_update_has_its_own_learning_rate() {
 }
 
 #[test]
+fn an_update_has_its_own_weight_of_each_loss() {
+    let (mut games, positions) = random_games(2, 16);
+    for game in &mut games {
+        game.reason = Reason::Checkmate.into();
+    }
+    // The weights stay exactly as they are: biases begin at 0, where the least step turns units on that were off.
+    let frozen = TrainParams {
+        updates: 3,
+        batch: 16,
+        log_every: 1,
+        learning_rate: Schedule::constant(0.0),
+        batch_norm: BatchNormMode::Frozen,
+        ..all_trained()
+    };
+    let samples = samples(&games, &positions, &frozen);
+
+    let weights: [fn(&mut TrainParams) -> &mut Schedule; 6] = [
+        |params| &mut params.policy_weight,
+        |params| &mut params.value_weight,
+        |params| &mut params.moves_left_weight,
+        |params| &mut params.soft_policy_weight,
+        |params| &mut params.reply_weight,
+        |params| &mut params.material_weight,
+    ];
+    for (number, weight) in weights.iter().enumerate() {
+        let gradients = |schedule| {
+            let mut params = frozen.clone();
+            for other in &weights {
+                *other(&mut params) = Schedule::constant(0.0);
+            }
+            *weight(&mut params) = schedule;
+            run(&params, &samples).curve.iter().map(|row| row.gradient_norm).collect::<Vec<f64>>()
+        };
+        let plain = gradients(Schedule::constant(1.0));
+        let factors = [2.0, 0.0, 0.5];
+        let weighted = gradients(Schedule::from_samples(&factors).expect("samples"));
+        assert_eq!((plain.len(), weighted.len()), (3, 3));
+        for ((plain, weighted), factor) in plain.iter().zip(&weighted).zip(factors) {
+            let difference = (weighted - factor * plain).abs();
+            assert!(
+                *plain > 0.0 && difference < 1e-5 * plain,
+                "weight {number}: {weighted} is not {factor} of {plain}"
+            );
+        }
+    }
+}
+
+#[test]
 fn weight_decay_shrinks_weights_and_no_biases() {
     let (games, positions) = random_games(1, 16);
     let tower =
