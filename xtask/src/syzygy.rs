@@ -95,13 +95,16 @@ fn count_tables(folder: &Path) -> anyhow::Result<usize> {
 }
 
 /// Copies the tables to their folder, whose other files stay, and then the stamp, which says that they are complete. The folder may be a
-/// link to another disk, to which nothing can be moved.
+/// link to another disk, to which nothing can be moved. Each file takes its place when it is complete: a program may have the old one
+/// mapped.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let entries = fs::read_dir(tables).with_context(|| format!("cannot list {}", tables.display()))?;
     let names = entries.flatten().map(|entry| entry.file_name()).filter(|name| name != STAMP);
     for name in names.chain([STAMP.into()]) {
-        fs::copy(tables.join(&name), folder.join(&name))
+        let copy = folder.join(format!(".{}.tmp", name.display()));
+        fs::copy(tables.join(&name), &copy)
+            .and_then(|_| fs::rename(&copy, folder.join(&name)))
             .with_context(|| format!("cannot copy the tablebases to {}", folder.display()))?;
     }
     Ok(())
@@ -140,10 +143,24 @@ mod tests {
         for (name, text) in [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (STAMP, "new")] {
             assert_eq!(fs::read_to_string(folder.path().join(name))?, text, "{name}");
         }
+        assert_eq!(fs::read_dir(folder.path())?.count(), 3);
         let absent = folder.path().join("absent");
         fs::write(work.path().join(STAMP), "new")?;
         swap_in(work.path(), &absent)?;
         assert!(absent.join(STAMP).exists());
+        Ok(())
+    }
+
+    #[test]
+    fn an_open_table_keeps_its_content() -> anyhow::Result<()> {
+        let (work, folder) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        for (folder, text) in [(&work, "new"), (&folder, "old")] {
+            fs::write(folder.path().join("KQvK.rtbw"), text)?;
+            fs::write(folder.path().join(STAMP), text)?;
+        }
+        let open = fs::File::open(folder.path().join("KQvK.rtbw"))?;
+        swap_in(work.path(), folder.path())?;
+        assert_eq!(std::io::read_to_string(open)?, "old");
         Ok(())
     }
 }
