@@ -59,7 +59,7 @@ impl Search {
                 }
             } else {
                 // The evaluation through another path to the shared node came first.
-                self.back_up_graph(path, leaf.node);
+                self.back_up_graph(path);
             }
             if leaf.node == ROOT {
                 self.enter_root(wdl);
@@ -90,7 +90,7 @@ impl Search {
             if self.tree.moves_left.is_some() {
                 self.back_up_moves_left(&[], node);
             }
-            return self.back_up_graph(path, node);
+            return self.back_up_graph(path);
         }
         let mut child = node;
         for (parent, index) in path.iter().rev().copied() {
@@ -112,19 +112,16 @@ impl Search {
         }
     }
 
-    /// In a graph: adds a visit to every edge on the path to `node`, and recomputes the nodes above it.
-    pub(super) fn back_up_graph(&mut self, path: &[(NodeId, u8)], node: NodeId) {
-        let mut child = node;
+    /// In a graph: adds a visit to every edge on a path, and recomputes the sums of their nodes and edges from its end.
+    pub(super) fn back_up_graph(&mut self, path: &[(NodeId, u8)]) {
         for (depth, (parent, index)) in path.iter().copied().enumerate().rev() {
-            let value = -self.tree.node(child).proven_or_mean(self.draw_value(depth + 1));
-            self.tree.edge_mut(parent, index).visit(value);
+            self.tree.edge_mut(parent, index).count_visit();
             let draw_value = self.draw_value(depth);
             self.tree.refresh(parent, draw_value, self.params.solver);
             self.tree.recompute(parent, draw_value);
             if self.tree.moves_left.is_some() {
                 self.tree.recompute_moves_left(parent);
             }
-            child = parent;
         }
     }
 }

@@ -89,7 +89,7 @@ impl Search {
                 }
                 Stop::Transposition => {
                     self.start();
-                    self.back_up_graph(&pending.paths[path_start..], node);
+                    self.back_up_graph(&pending.paths[path_start..]);
                     self.check_gain();
                     pending.paths.truncate(path_start);
                 }

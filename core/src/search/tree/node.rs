@@ -75,12 +75,17 @@ impl VisitedEdge {
         self.visits + u32::from(self.in_flight)
     }
 
+    /// Adds the visit of a descent that was in flight, but not to the sums.
+    pub(in crate::search) fn count_visit(&mut self) {
+        self.visits += 1;
+        self.in_flight -= 1;
+    }
+
     /// Adds the visit of a descent that was in flight.
     pub(in crate::search) fn visit(&mut self, value: f64) {
         // Welford 1962, "Note on a method for calculating corrected sums of squares and products".
         let before = self.mean().unwrap_or(value);
-        self.visits += 1;
-        self.in_flight -= 1;
+        self.count_visit();
         self.value_sum += value;
         let after = self.value_sum / f64::from(self.visits);
         self.deviation_sum += ((value - before) * (value - after)) as f32;
