@@ -15,7 +15,9 @@ use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
-use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError, centipawns};
+use dc0_core::network::{
+    Calibration, CalibrationSample, Evaluator, EvaluatorError, PositionValue, centipawns,
+};
 use dc0_core::params::Schedule;
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
@@ -100,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !inside.is_empty() {
             let predicted = [1.0, 0.0, -1.0].map(|sign| {
                 mean(&|sample| {
-                    let (value, draw) = found.apply(sample.value, sample.draw);
+                    let PositionValue { value, draw } = found.apply(sample.value, sample.draw);
                     if sign == 0.0 { draw } else { 0.5 * (1.0 - draw + sign * value) }
                 })
             });
@@ -122,8 +124,8 @@ fn ahead(positions: &[PositionRow], calibration: Calibration) -> BTreeMap<i32, V
     let mut ahead: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
     for row in positions {
         let balance = balance(&row.fen);
-        let (chance, _) = calibration.apply(f64::from(row.root_q) * f64::from(balance.signum()), 0.0);
-        ahead.entry(balance.abs()).or_default().push(chance);
+        let found = calibration.apply(f64::from(row.root_q) * f64::from(balance.signum()), 0.0);
+        ahead.entry(balance.abs()).or_default().push(found.value);
     }
     for chances in ahead.values_mut() {
         chances.sort_by(f64::total_cmp);

@@ -16,6 +16,7 @@ pub mod graph;
 mod grow;
 pub mod king_buckets;
 mod layout;
+mod moves_left;
 pub mod nnue;
 #[cfg(feature = "onnx")]
 pub mod onnx;
@@ -32,7 +33,9 @@ pub mod threats;
 pub mod torch;
 mod weights;
 
-pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, RowEvaluation, Wdl};
+pub use batch::{
+    Batch, Evaluations, Evaluator, EvaluatorError, PositionValue, Quiescence, RowEvaluation, Wdl,
+};
 pub use cache::Cached;
 pub use calibration::{Calibration, CalibrationSample, LEELA_SCALE, centipawns};
 pub use divided::Divided;
@@ -40,7 +43,8 @@ pub(crate) use exponential::power;
 pub use fixed_size::FixedSize;
 pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{initial_weights, layout, parameter_count};
-pub use outputs::{MOVES_LEFT_SCALE, expected_result, moves_left, value_width};
+pub use moves_left::{MOVES_LEFT_SCALE, moves_left};
+pub use outputs::{expected_result, value_width};
 pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
 pub use softmax::softmax;

@@ -37,7 +37,7 @@ impl OpeningJudge for NetJudge {
             Err(AnalysisError::Evaluator(cause)) => return Err(cause.into()),
             Err(AnalysisError::Cancelled(cause)) => return Err(cause.into()),
         }
-        Ok(searches.iter().map(|search| centipawns(search.root_value().0, LEELA_SCALE)).collect())
+        Ok(searches.iter().map(|search| centipawns(search.root_value().value, LEELA_SCALE)).collect())
     }
 }
 

@@ -298,7 +298,7 @@ impl SearchSlot for MatchGame<'_> {
         }
         let temperature = self.params.temperature.at(search.game().ply() as u32);
         let played = search.choose(&self.params.choice, temperature, &mut self.choice);
-        let score = centipawns(search.root_value().0, LEELA_SCALE);
+        let score = centipawns(search.root_value().value, LEELA_SCALE);
         self.play(played, Some(score), None, 0.0);
         self.play_on();
     }

@@ -55,6 +55,21 @@ impl Wdl {
     }
 }
 
+/// The value of a position for its side to move, in the search's precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PositionValue {
+    /// P(win) − P(loss), in [−1, 1].
+    pub value: f64,
+    /// P(draw).
+    pub draw: f64,
+}
+
+impl From<Wdl> for PositionValue {
+    fn from(wdl: Wdl) -> Self {
+        Self { value: wdl.value().into(), draw: wdl.draw.into() }
+    }
+}
+
 /// Encoded positions to evaluate, one per row, all in the same [`Encoding`].
 ///
 /// A structure of arrays that keeps its memory when cleared, so that gathering does not allocate after warm-up.

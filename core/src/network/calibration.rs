@@ -4,6 +4,8 @@
 //! One that is trained on what searches think of themselves is too sure of itself. The search works with such values, since only
 //! their order counts there; people read them as chances.
 
+use super::batch::PositionValue;
+
 /// How values of a net's searches relate to results: a factor and two exponents, all 1 for values that are chances already.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
@@ -55,12 +57,12 @@ impl Calibration {
     /// P(win) − P(loss) and P(draw) as chances: `v' = factor · sign(v) · |v|^value`, and the share of draws in `1 − |v'|` is that in
     /// `1 − |v|` to the power `draw`. A power undoes a discount: a result that a net expects n plies later has the value `discount^n`.
     /// A factor below 1 says that even what looks won is sometimes not.
-    pub fn apply(self, value: f64, draw: f64) -> (f64, f64) {
+    pub fn apply(self, value: f64, draw: f64) -> PositionValue {
         let value = value.clamp(-1.0, 1.0);
         let undecided = 1.0 - value.abs();
         let share = if undecided > 0.0 { (draw / undecided).clamp(0.0, 1.0) } else { 0.0 };
         let calibrated = self.factor * value.signum() * value.abs().powf(self.value);
-        (calibrated, (1.0 - calibrated.abs()) * share.powf(self.draw))
+        PositionValue { value: calibrated, draw: (1.0 - calibrated.abs()) * share.powf(self.draw) }
     }
 
     /// The numbers under which the results are the most likely; `None` without a decided game.
@@ -80,7 +82,7 @@ impl Calibration {
     /// The mean of −ln P(result), in nats.
     pub fn surprise(self, samples: &[CalibrationSample]) -> f64 {
         let of = |sample: &CalibrationSample| {
-            let (value, draw) = self.apply(sample.value, sample.draw);
+            let PositionValue { value, draw } = self.apply(sample.value, sample.draw);
             let chance = match sample.result {
                 0 => draw,
                 result => 0.5 * (1.0 - draw + f64::from(result) * value),
@@ -107,24 +109,24 @@ fn minimum((low, high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
 mod tests {
     use rand::RngExt;
 
-    use super::{Calibration, CalibrationSample};
+    use super::{Calibration, CalibrationSample, PositionValue};
     use crate::rng::{Purpose, Seed};
 
     #[test]
     fn worked_examples() {
         let calibration = Calibration { value: 0.5, draw: 3.0, ..Calibration::NONE };
         // The root of 0.64 is 0.8; half of what was undecided is drawn, then an eighth.
-        let (value, draw) = calibration.apply(0.64, 0.18);
+        let PositionValue { value, draw } = calibration.apply(0.64, 0.18);
         assert!((value - 0.8).abs() < 1e-12 && (draw - 0.2 / 8.0).abs() < 1e-12, "{value} {draw}");
-        let (value, draw) = Calibration::NONE.apply(-0.3, 0.4);
+        let PositionValue { value, draw } = Calibration::NONE.apply(-0.3, 0.4);
         assert!((value + 0.3).abs() < 1e-12 && (draw - 0.4).abs() < 1e-12);
-        let (value, draw) = Calibration { factor: 0.5, ..calibration }.apply(-0.64, 0.18);
+        let PositionValue { value, draw } = Calibration { factor: 0.5, ..calibration }.apply(-0.64, 0.18);
         assert!((value + 0.4).abs() < 1e-12 && (draw - 0.6 / 8.0).abs() < 1e-12, "{value} {draw}");
-        assert_eq!(calibration.apply(1.0, 0.0), (1.0, 0.0));
-        assert_eq!(calibration.apply(-1.0, 0.0), (-1.0, 0.0));
-        assert_eq!(calibration.apply(0.0, 1.0), (0.0, 1.0));
+        for (value, draw) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0)] {
+            assert_eq!(calibration.apply(value, draw), PositionValue { value, draw });
+        }
         // Draws beyond what is undecided, by rounding.
-        assert_eq!(calibration.apply(0.0, 1.000_001), (0.0, 1.0));
+        assert_eq!(calibration.apply(0.0, 1.000_001), PositionValue { value: 0.0, draw: 1.0 });
     }
 
     #[test]
@@ -133,7 +135,8 @@ mod tests {
         let mut last = -2.0;
         for step in -100..=100i32 {
             let value = f64::from(step) / 100.0;
-            let (calibrated, draw) = calibration.apply(value, 0.7 * (1.0 - value.abs()));
+            let PositionValue { value: calibrated, draw } =
+                calibration.apply(value, 0.7 * (1.0 - value.abs()));
             assert!(calibrated > last, "{value}: {calibrated}");
             assert!(draw >= 0.0 && draw + calibrated.abs() <= 1.0 + 1e-12, "{value}: {draw}");
             last = calibrated;
@@ -147,7 +150,7 @@ mod tests {
         let sample = |_| {
             let value = 2.0 * stream.random::<f64>() - 1.0;
             let draw = (0.3 + 0.7 * stream.random::<f64>()) * (1.0 - value.abs());
-            let (calibrated, drawn) = truth.apply(value, draw);
+            let PositionValue { value: calibrated, draw: drawn } = truth.apply(value, draw);
             let at = stream.random::<f64>();
             let result = if at < drawn {
                 0

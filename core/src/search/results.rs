@@ -6,6 +6,7 @@ use super::proof::Proof;
 use super::root::RootScore;
 use super::tree::{ROOT, TreeMemory, VisitedEdge};
 use crate::board::Move;
+use crate::network::PositionValue;
 use crate::rng::Stream;
 
 impl Search {
@@ -56,15 +57,14 @@ impl Search {
         self.root.rule.scores(self)
     }
 
-    /// The root's value P(win) − P(loss) for the side to move, and its P(draw): proven, else the mean of all simulations; after
-    /// at least one.
-    pub fn root_value(&self) -> (f64, f64) {
+    /// The root's value: proven, else the mean of all simulations; after at least one.
+    pub fn root_value(&self) -> PositionValue {
         let root = self.tree.node(ROOT);
         if let Some(proof) = root.proof {
-            return (proof.value(0.0), f64::from(proof.wdl().draw));
+            return PositionValue { value: proof.value(0.0), draw: proof.wdl().draw.into() };
         }
         let draw = root.draw_sum / f64::from(root.visits);
-        (root.value() - draw * self.draw_value(0), draw)
+        PositionValue { value: root.value() - draw * self.draw_value(0), draw }
     }
 
     /// The root's value with the draw score: proven, else the mean of all simulations; after at least one.
@@ -73,18 +73,17 @@ impl Search {
         root.proof.map_or_else(|| root.value(), |proof| proof.value(self.draw_value(0)))
     }
 
-    /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw).
+    /// The net's own value of the root.
     ///
     /// # Panics
     /// If the root is not evaluated yet.
-    pub fn net_value(&self) -> (f64, f64) {
-        let wdl = self.root.evaluation.expect("the root was evaluated");
-        (f64::from(wdl.value()), f64::from(wdl.draw))
+    pub fn net_value(&self) -> PositionValue {
+        self.root.evaluation.expect("the root was evaluated").into()
     }
 
     /// The net's own value of the root with the draw score.
     pub(super) fn root_own_value(&self) -> f64 {
-        let (value, draw) = self.net_value();
+        let PositionValue { value, draw } = self.net_value();
         value + draw * self.draw_value(0)
     }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::fake::{Hashed, Scripted, Uniform};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, PositionValue, Wdl};
 use crate::rng::{Purpose, Seed, Stream};
 
 mod agreement;
@@ -186,7 +186,7 @@ fn a_lost_position_one_ply_down_is_good_for_the_mover() {
     let search = searched(&Game::initial(), &simulations(100), &mut evaluator);
     let best = search.root_moves().max_by_key(|mv| mv.visits).unwrap();
     assert_eq!(best.played.to_string(), "e2e4");
-    assert!(search.root_value().0 > 0.0);
+    assert!(search.root_value().value > 0.0);
 }
 
 #[test]
@@ -207,11 +207,11 @@ fn a_reused_tree_keeps_its_visits_and_values() {
         }
         search.check_invariants();
         assert_eq!(search.visits(), best.visits);
-        let ((mean, draw), value) = (search.root_value(), best.value.expect("visited"));
+        let (root, value) = (search.root_value(), best.value.expect("visited"));
         // The mover's value with a draw at 0.4 is minus the opponent's with a draw at -0.4.
         assert!(
-            search.proof().is_some() || (mean - 0.4 * draw + value).abs() < 1e-9,
-            "{mean} {draw} {value}"
+            search.proof().is_some() || (root.value - 0.4 * root.draw + value).abs() < 1e-9,
+            "{root:?} {value}"
         );
         run(&mut search, &mut evaluator);
         // The root is evaluated again, which is a simulation but not a visit.

@@ -17,7 +17,7 @@ use crate::alphabeta::{
 };
 use crate::board::{Adjudication, Ending, Game, GameResult, KnownMove, Move, Position, Side, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
-use crate::math::lnf;
+use crate::math::ln;
 use crate::network::nnue::{NnueEvaluator, NnueNet};
 use crate::network::{Batch, Evaluations, Evaluator as _, EvaluatorError, Wdl};
 use crate::rng::Seed;
@@ -287,7 +287,7 @@ fn row(number: u32, game: &Game, thought: &Thought, is_target: bool) -> Position
         simulations: thought.nodes.try_into().unwrap_or(u32::MAX),
         full: is_target,
         // All of the target is on one move.
-        policy_surprise: -lnf(thought.prior.max(f32::MIN_POSITIVE)).min(0.0),
+        policy_surprise: -ln(f64::from(thought.prior.max(f32::MIN_POSITIVE))).min(0.0) as f32,
         ..PositionRow::default()
     };
     row.set_target(std::iter::once((thought.best.packed(), 1, 1.0)));

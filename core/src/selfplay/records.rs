@@ -2,6 +2,7 @@
 
 use crate::board::{Ending, GameResult, Move};
 use crate::math::ln;
+use crate::network::PositionValue;
 use crate::search::{Search, Target};
 
 /// One game of self-play.
@@ -67,18 +68,18 @@ impl PositionRow {
         let target = search.policy_target();
         self.legal = target.len() as u16;
         self.set_target(target.iter().map(|mv: &Target| (mv.played.packed(), mv.visits, mv.share)));
-        let ((root_q, root_d), (net_q, net_d)) = (search.root_value(), search.net_value());
-        (self.root_q, self.root_d) = (root_q as f32, root_d as f32);
-        (self.net_q, self.net_d) = (net_q as f32, net_d as f32);
+        let (root, net) = (search.root_value(), search.net_value());
+        (self.root_q, self.root_d) = (root.value as f32, root.draw as f32);
+        (self.net_q, self.net_d) = (net.value as f32, net.draw as f32);
         self.simulations = search.visits();
         self.policy_surprise = divergence(&target, priors);
     }
 
-    /// Sets a net's answer without a search: value and P(draw), and the policy of all legal moves.
-    pub(super) fn set_answer(&mut self, (value, draw): (f64, f64), policy: &[(Move, f32)]) {
+    /// Sets a net's answer without a search: its value, and the policy of all legal moves.
+    pub(super) fn set_answer(&mut self, net: PositionValue, policy: &[(Move, f32)]) {
         self.legal = policy.len() as u16;
         self.set_target(policy.iter().map(|(played, share)| (played.packed(), 0, f64::from(*share))));
-        (self.root_q, self.root_d) = (value as f32, draw as f32);
+        (self.root_q, self.root_d) = (net.value as f32, net.draw as f32);
         (self.net_q, self.net_d) = (self.root_q, self.root_d);
         (self.simulations, self.policy_surprise) = (1, 0.0);
     }

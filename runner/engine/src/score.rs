@@ -4,7 +4,7 @@
 mod mating_line;
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
-use dc0_core::network::{Calibration, LEELA_SCALE, centipawns};
+use dc0_core::network::{Calibration, LEELA_SCALE, PositionValue, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
 use dc0_runs::net::{shipped_nnue, shipped_residual};
@@ -66,20 +66,21 @@ impl ScoreFit {
     pub(crate) fn of_value(self, value: f64, draw: f64) -> Calibrated {
         // A net is never sure of a result, so this one is proven.
         let is_proven = value.abs() >= 1.0;
-        let (value, draw) =
-            if is_proven { (value.signum(), 0.0) } else { self.calibration.apply(value, draw) };
+        let proven = PositionValue { value: value.signum(), draw: 0.0 };
+        let PositionValue { value, draw } =
+            if is_proven { proven } else { self.calibration.apply(value, draw) };
         Calibrated { value, draw, centipawns: self.centipawns(value), mate: None }
     }
 
     /// What people read for a line of a search.
     pub(crate) fn of_line(self, search: &Search, line: &Line) -> Calibrated {
-        let value = line.first.value.unwrap_or_else(|| search.root_value().0);
+        let value = line.first.value.unwrap_or_else(|| search.root_value().value);
         Calibrated { mate: mate(search, line), ..self.of_value(value, line.draw) }
     }
 
     /// What people read for the position that was searched, whose best lines these are.
     pub(crate) fn of_root(self, search: &Search, lines: &[Line]) -> Calibrated {
-        let (value, draw) = search.root_value();
+        let PositionValue { value, draw } = search.root_value();
         Calibrated { mate: lines.first().and_then(|line| mate(search, line)), ..self.of_value(value, draw) }
     }
 

@@ -191,7 +191,7 @@ fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
         assert!(same && (a.standard_error - b.standard_error).abs() < 1e-3, "{fen} {params:?}: {a:?} {b:?}");
     }
     let (a, b) = (fast.root_value(), reference.root_value());
-    assert!(close(a.0, b.0) && close(a.1, b.1), "{fen} {params:?}: {a:?} {b:?}");
+    assert!(close(a.value, b.value) && close(a.draw, b.draw), "{fen} {params:?}: {a:?} {b:?}");
     assert_eq!(fast.net_value(), reference.net_value());
     let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
     assert_eq!(chosen(&fast), chosen(&reference), "{fen} {params:?}");

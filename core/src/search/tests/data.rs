@@ -64,7 +64,7 @@ fn rows_match_the_root_and_add_up() {
                 "{row:?}"
             );
         }
-        let (value, draw) = search.root_value();
+        let PositionValue { value, draw } = search.root_value();
         assert!(
             (f64::from(root.win - root.loss) - value).abs() < 1e-5
                 && (f64::from(root.draw) - draw).abs() < 1e-5

@@ -43,7 +43,8 @@ fn a_lost_position_is_proven_lost_and_still_has_a_move() {
     // Any move of the king lets the rooks mate.
     let search =
         solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &SearchParams { mate_in_one: true, ..simulations(50) });
-    assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
+    let lost = PositionValue { value: -1.0, draw: 0.0 };
+    assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), lost));
     assert_eq!(target_moves(&search), ["h8g8"]);
     assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "h8g8");
 }
@@ -69,7 +70,7 @@ fn a_mate_on_the_board_needs_one_evaluation() {
         &SearchParams { mate_in_one: true, ..simulations(400) },
     );
     assert_eq!((search.proof(), search.visits()), (Some(Proof::Win), 1));
-    assert!(search.net_value().0 < 1.0, "the net's own value is not the proven one");
+    assert!(search.net_value().value < 1.0, "the net's own value is not the proven one");
     assert_eq!(target_moves(&search), ["d1d8"]);
     assert_eq!(search.choose(&ChoiceParams::default(), 1.0, &mut stream(0)).to_string(), "d1d8");
 }
@@ -85,7 +86,7 @@ fn ends_of_the_game_are_exact_in_the_tree() {
     for mv in search.root_moves().filter(|mv| mv.visits > 0) {
         assert_eq!(mv.value, Some(0.0), "{}", mv.played);
     }
-    let (value, draw) = search.root_value();
+    let PositionValue { value, draw } = search.root_value();
     assert!(value.abs() <= 1.0 / 60.0 && draw > 0.9);
 }
 
@@ -100,8 +101,7 @@ fn a_repetition_in_the_tree_is_a_draw() {
     let search = searched(&game, &simulations(200), &mut evaluator);
     let back = search.root_moves().find(|mv| mv.played.to_string() == "f6g8").unwrap();
     assert_eq!(back.value, Some(0.0));
-    let (_, draw) = search.root_value();
-    assert!((draw - 1.0).abs() < 1e-9);
+    assert!((search.root_value().draw - 1.0).abs() < 1e-9);
 }
 
 /// The nodes below one, where a game stands, that are drawn by a repetition, and repeat no position from there on.

@@ -67,7 +67,7 @@ fn check(search: &Search, budget: u32) {
         None => assert_eq!((below + 1, search.visits()), (budget, budget), "{fen}"),
         Some(_) => assert!(below < search.visits() && search.visits() <= budget, "{fen}"),
     }
-    let (value, draw) = search.root_value();
+    let PositionValue { value, draw } = search.root_value();
     assert!((-1.0..=1.0).contains(&value) && (0.0..=1.0).contains(&draw), "{fen}: {value}, {draw}");
     for mv in &moves {
         assert!(mv.value.is_none_or(|value| (-1.0..=1.0).contains(&value)), "{fen}: {mv:?}");

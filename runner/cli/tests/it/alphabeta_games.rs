@@ -82,29 +82,3 @@ fn a_single_game_can_be_played_without_a_run() {
     let planned = experiment.run(&["--check"]);
     assert!(planned.code == Some(0) && planned.stderr.contains("print: 6"), "{planned:?}");
 }
-
-/// Games of a net in integers by every rule of the search that has powers or logarithms.
-const BY_INTEGERS: &str = r#"
-let run = open_run("small");
-let net = run.load_network("shipped:az_nnue");
-let base = #{ games: 8, opening_plies: 4, max_plies: 60 };
-run.self_play(net, base + #{ search: #{ simulations: 48, root: #{ rule: "gumbel" } } });
-run.self_play(net, base + #{ search: #{ simulations: 48, c_puct_factor: 2.0, tree_rule: "improved" }, temperature: 0.7 });
-run.self_play(net, base + #{ search: #{ kind: "alphabeta", nodes: 300 } });
-run.arena(net, net, #{ games: 4, search: #{ simulations: 48 }, max_plies: 60 });
-"#;
-
-#[test]
-fn games_of_a_net_in_integers_do_not_depend_on_the_instructions_of_the_mathematical_library() {
-    let played = |variables: &[(&str, &str)]| {
-        let experiment = Experiment::new(BY_INTEGERS);
-        let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
-        let child = experiment.start_with(variables, &args);
-        let ended = crate::experiment::Ended::from(child.wait_with_output().expect("ends"));
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        experiment.results()
-    };
-    // glibc has another exponential and logarithm for older processors, whose last digits differ.
-    let older = "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-FMA_Usable,-AVX2_Usable";
-    assert_eq!(played(&[("GLIBC_TUNABLES", older)]), played(&[]));
-}

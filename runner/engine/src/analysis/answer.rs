@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dc0_core::board::{Game, Move, Outcome, Side};
+use dc0_core::network::PositionValue;
 use dc0_core::search::{ANALYSIS_RULES, Line, Proof, Search};
 use serde::Serialize;
 
@@ -129,14 +130,14 @@ fn moves(search: &Search, lines: &[Line], params: &QueryParams, fit: ScoreFit) -
 
 impl Root {
     fn searched(search: &Search, lines: &[Line], fit: ScoreFit) -> Self {
-        let (value, draw) = search.root_value();
-        let (net_value, net_draw) = search.net_value();
+        let PositionValue { value, draw } = search.root_value();
+        let net = search.net_value();
         Self {
             visits: search.visits(),
             value,
             draw,
-            net_value: Some(net_value),
-            net_draw: Some(net_draw),
+            net_value: Some(net.value),
+            net_draw: Some(net.draw),
             moves_left: search.moves_left(),
             proof: search.proof().map(Proof::name),
             score: fit.of_root(search, lines).into(),

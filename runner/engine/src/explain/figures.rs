@@ -1,7 +1,7 @@
 //! Numbers and bars for people.
 
 use dc0_core::board::{Move, Position, numbered_moves};
-use dc0_core::network::Wdl;
+use dc0_core::network::{PositionValue, Wdl};
 
 use dc0_process::style::TermStyle;
 
@@ -57,7 +57,7 @@ pub(super) fn line(position: &Position, moves: &[Move], columns: usize) -> Strin
 }
 
 /// WDL from P(win) − P(loss) and P(draw).
-pub(super) fn wdl(value: f64, draw: f64) -> Wdl {
+pub(super) fn wdl(PositionValue { value, draw }: PositionValue) -> Wdl {
     let decided = 1.0 - draw;
     let (win, loss) = (0.5 * (decided + value), 0.5 * (decided - value));
     Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
@@ -66,7 +66,7 @@ pub(super) fn wdl(value: f64, draw: f64) -> Wdl {
 #[cfg(test)]
 mod tests {
     use dc0_core::board::{Move, Position};
-    use dc0_core::network::Wdl;
+    use dc0_core::network::{PositionValue, Wdl};
 
     use super::{bar, chances, change, line, signed, wdl};
     use dc0_process::style::PLAIN;
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!((bar(0.5, 10, PLAIN), bar(1.5, 3, PLAIN)), ("#####".to_owned(), "###".to_owned()));
         assert_eq!(chances(Wdl { win: 0.5, draw: 0.25, loss: 0.25 }, 8, PLAIN), "####==..");
         assert_eq!(chances(Wdl { win: 0.5, draw: 0.0, loss: 0.5 }, 7, PLAIN).len(), 7);
-        let half = wdl(0.2, 0.5);
+        let half = wdl(PositionValue { value: 0.2, draw: 0.5 });
         assert!((half.win - 0.35).abs() < 1e-6 && (half.loss - 0.15).abs() < 1e-6);
     }
 

@@ -94,7 +94,7 @@ fn chances(wdl: Wdl) -> String {
 }
 
 fn search(study: &Study) -> String {
-    let (value, draw) = study.search.root_value();
+    let root = study.search.root_value();
     let proof = study.search.proof().map_or(String::new(), |proof| format!("; proven {}", proof.name()));
     let scores = study.search.root_scores().is_some();
     let scores = match (scores, study.counts_moves_left()) {
@@ -107,8 +107,8 @@ fn search(study: &Study) -> String {
          <tr><th>move<th class=\"n\">visits<th class=\"n\">target<th class=\"n\">prior<th class=\"n\">change<th class=\"n\">Q{scores}\
          <th>expected moves",
         counted(study.search.visits() as usize, "simulation"),
-        chances(wdl(value, draw)),
-        signed(value),
+        chances(wdl(root)),
+        signed(root.value),
         signed(study.net.wdl.value().into()),
         expected(study.search_score()),
     );

@@ -41,7 +41,7 @@ pub(super) fn picture(study: &Study, head: &str) -> String {
         Drawing { all: study.search.visits(), rows: 0.0, edges: String::new(), nodes: String::new() };
     let top = MARGIN + 34.0;
     let root = drawing.branches(&branches, 1, top);
-    let value = study.search.root_value().0;
+    let value = study.search.root_value().value;
     drawing.node((MARGIN + LARGEST, root), study.search.visits(), value, study.search.proof().is_some());
     drawing.label((MARGIN + LARGEST, root), ["root", &signed(value), &visits(study.search.visits())]);
     let below = top + drawing.rows.max(1.0) * ROW + 8.0;

@@ -127,7 +127,7 @@ fn the_value_holds_the_results_of_the_search() {
     let value = value(&study);
     let search = value.member("search").expect("a group");
     assert_eq!(search.member("simulations"), Some(&Value::Int(40)));
-    assert_eq!(search.member("value"), Some(&Value::Float(study.search.root_value().0)));
+    assert_eq!(search.member("value"), Some(&Value::Float(study.search.root_value().value)));
     // What the engine would show of the same search.
     let shown = FIT.of_root(&study.search, &study.search.lines(1));
     let score = search.member("in_games").expect("a group");

@@ -109,9 +109,9 @@ fn others(left_out: &[f32]) -> Option<String> {
 
 fn search(study: &Study, style: TermStyle) -> Vec<String> {
     let search = &study.search;
-    let (value, draw) = search.root_value();
+    let root = search.root_value();
     let side = study.side();
-    let wdl = wdl(value, draw);
+    let wdl = wdl(root);
     let mut lines = vec![
         heading(
             &format!("The search, after {}, for {side:?}", counted(search.visits() as usize, "simulation")),
@@ -120,7 +120,7 @@ fn search(study: &Study, style: TermStyle) -> Vec<String> {
         format!("  {}  {}", chances(wdl, BAR, style), shares(wdl)),
         format!(
             "  value {}; the net alone said {}{}",
-            signed(value),
+            signed(root.value),
             signed(study.net.wdl.value().into()),
             proven(search.proof())
         ),

@@ -12,7 +12,7 @@ use super::tree::{Branches, TreeNode, tree};
 
 /// A study as a value.
 pub fn value(study: &Study) -> Value {
-    let (q, draw) = study.search.root_value();
+    let root = study.search.root_value();
     let net = Value::of([
         ("value", float(study.net.wdl.value())),
         ("win", float(study.net.wdl.win)),
@@ -25,10 +25,10 @@ pub fn value(study: &Study) -> Value {
             Value::List(study.net.moves.iter().map(|mv| prior(study.game().position(), *mv)).collect()),
         ),
     ]);
-    let search = wdl(q, draw);
+    let search = wdl(root);
     let search = Value::of([
         ("simulations", int(study.search.visits())),
-        ("value", Value::Float(q)),
+        ("value", Value::Float(root.value)),
         ("win", float(search.win)),
         ("draw", float(search.draw)),
         ("loss", float(search.loss)),

@@ -208,7 +208,7 @@ impl KeptTree {
 
 impl MoveLine {
     fn new(search: &Search, line: &Line, fit: ScoreFit) -> Self {
-        let q = line.first.value.unwrap_or_else(|| search.root_value().0);
+        let q = line.first.value.unwrap_or_else(|| search.root_value().value);
         let shown = fit.of_line(search, line);
         Self {
             moves: line_to_mate(search, line),

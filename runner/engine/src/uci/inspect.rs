@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dc0_core::board::{Game, Move, Position};
-use dc0_core::network::EvaluatorError;
+use dc0_core::network::{EvaluatorError, PositionValue};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::bench::{positions, short, signature};
 use dc0_core::search::{RootMove, Search, SearchParams};
@@ -111,7 +111,7 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
 }
 
 fn evaluation_text(search: &Search, settings: &Settings) -> String {
-    let (value, draw) = search.net_value();
+    let PositionValue { value, draw } = search.net_value();
     let (position, fit) = (search.game().position(), settings.score_fit());
     let text = |mv: Move| settings.notation.text(position, mv);
     let mut moves: Vec<RootMove> = search.root_moves().collect();

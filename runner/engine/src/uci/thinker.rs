@@ -349,7 +349,7 @@ impl Thinker {
     fn choose(&mut self, search: &Search) -> (Option<Move>, Option<Move>) {
         let lines = search.lines(usize::MAX);
         let best = self.engine.choose(search, &lines);
-        self.last_value = Some((search.game().position().side_to_move(), search.root_value().0));
+        self.last_value = Some((search.game().position().side_to_move(), search.root_value().value));
         let line = lines.iter().find(|line| line.first.played == best);
         (Some(best), line.and_then(|line| line.moves.get(1).copied()))
     }

@@ -123,7 +123,7 @@ impl Watch {
             most: visits(most),
             second: visits(second),
             is_undecided: second.as_ref().is_some_and(better),
-            fall: self.limits.last_value.map_or(0.0, |last| last - search.root_value().0),
+            fall: self.limits.last_value.map_or(0.0, |last| last - search.root_value().value),
         }
     }
 

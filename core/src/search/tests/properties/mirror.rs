@@ -173,7 +173,7 @@ fn an_averaged_evaluation_is_the_mean_of_the_two() {
         let once = SearchParams { average_mirror: true, ..simulations(1) };
         let search = searched(&game, &once, &mut Oriented::new());
         let expected = f64::midpoint(own.value().into(), other.value().into());
-        assert!((search.root_value().0 - expected).abs() < 1e-6);
+        assert!((search.root_value().value - expected).abs() < 1e-6);
         let side = game.position().side_to_move();
         for mv in search.root_moves() {
             let index = |mv| encoding().policy_index(mv, side);
@@ -182,6 +182,25 @@ fn an_averaged_evaluation_is_the_mean_of_the_two() {
             assert!((mv.prior - expected).abs() < 1e-6, "{}", mv.played);
         }
     }
+}
+
+#[test]
+fn leaves_of_one_batch_are_averaged_each_with_its_own_image() {
+    let params = SearchParams { average_mirror: true, leaf_batch: 8, ..simulations(60) };
+    let mut compared = 0;
+    for (game, _) in games_with_images() {
+        let search = searched(&game, &params, &mut Oriented::new());
+        for mv in search.root_moves().filter(|mv| mv.visits == 1 && mv.proof.is_none()) {
+            let mut below = game.clone();
+            below.play_unchecked(mv.played);
+            let once = SearchParams { average_mirror: true, ..simulations(1) };
+            let alone = searched(&below, &once, &mut Oriented::new());
+            let value = mv.value.expect("visited");
+            assert!((value + alone.root_value().value).abs() < 1e-6, "{} {value}", mv.played);
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_search_with_only_drawn_leaves_has_value_zero() {
         let game = cycling(CYCLES[0].0, CYCLES[0].1, 7);
         let params = SearchParams { two_fold_draws, ..simulations(400) };
         let search = searched(&game, &params, &mut evaluator);
-        assert_eq!(search.root_value(), (0.0, 1.0));
+        assert_eq!(search.root_value(), PositionValue { value: 0.0, draw: 1.0 });
         assert!(search.root_moves().all(|mv| mv.value.is_none_or(|value| value == 0.0)));
     }
 }
