@@ -16,7 +16,7 @@
 
   // In a game of PGN, which no net searched, the evaluations are those of its file, and the move played has a visit. A net's answer
   // without a search has none.
-  const isOfFile = (search) => game.net === "?" && search.s <= 1 && search.v > 0;
+  const isOfFile = (search) => game.white === "?" && search.s <= 1 && search.v > 0;
   const searches = () => game.plies.flatMap((position) => position.t ?? []);
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);
@@ -51,7 +51,7 @@
     }
     byId("note").textContent = !search
       ? (end ? "The game is over." : unsearched())
-      : `${search.s} simulation${search.s === 1 ? "" : "s"}` + (game.net === "?" ? "" : ` by net ${game.net}`) + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
+      : `${search.s} simulation${search.s === 1 ? "" : "s"}` + (game.white === "?" ? "" : ` by net ${game.white}`) + (search.a > search.p.length ? `; ${search.a - search.p.length} more move${search.a - search.p.length === 1 ? "" : "s"}` : "") +
         (search.f ? "." : "; this search is not a policy target.");
     if (!search) return;
     entry("search", signed(white(position, search.q[0])) + ", draw " + percent(search.q[1]));

@@ -4,6 +4,7 @@ use super::{GameRow, HeaderRow, MatchGameRow, PositionRow, Scores};
 use crate::board::{
     Ending, Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, numbered_moves,
 };
+use crate::search::Target;
 
 /// The PGN tag of the reason for a game's end, a name as in the table `games`.
 pub(crate) const REASON_TAG: &str = "DC0Reason";
@@ -176,6 +177,29 @@ impl StoredGame {
             pgn.play(position, played, comment.as_deref());
         }
         pgn.finish()
+    }
+}
+
+impl StoredPly<'_> {
+    /// The moves of its search, as every view of the game orders them: the most visited first, of equally visited ones the one with the
+    /// larger share of the policy target, then the one whose packed number is smaller. Moves of damaged rows that are not legal are left
+    /// out; empty without a search.
+    pub fn targets(&self) -> Vec<Target> {
+        let Some(row) = self.search else { return Vec::new() };
+        let all: u64 = row.target.iter().map(|share| u64::from(*share)).sum();
+        let legal = self.position.legal_moves();
+        let target = |(packed, (visits, share)): (&u16, (&u32, &u16))| {
+            let played = Move::from_packed(*packed).filter(|mv| legal.contains(mv))?;
+            Some(Target { played, visits: *visits, share: f64::from(*share) / all.max(1) as f64 })
+        };
+        let both = row.visits.iter().zip(&row.target);
+        let mut targets: Vec<Target> = row.moves.iter().zip(both).filter_map(target).collect();
+        let by_rank = |a: &Target, b: &Target| {
+            let by_visits = b.visits.cmp(&a.visits).then(b.share.total_cmp(&a.share));
+            by_visits.then(a.played.packed().cmp(&b.played.packed()))
+        };
+        targets.sort_by(by_rank);
+        targets
     }
 }
 

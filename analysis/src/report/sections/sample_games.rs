@@ -1,18 +1,15 @@
 //! Games to step through, with the search's evaluation of each position.
 
-use dc0_core::board::{Ending, GameResult, Move, Position, Side};
+use dc0_core::board::{Ending, GameResult};
 use dc0_core::params::Value;
-use dc0_core::store::{GameRow, PositionRow, StoredGame, StoredPly};
-use serde_json::{Value as Json, json};
+use dc0_core::store::{GameRow, PositionRow, StoredGame};
 
 use crate::database::Database;
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, SampleGame, Section};
-
-/// The most moves of a search that are shown. Chosen.
-const SHOWN: usize = 8;
+use crate::web::games;
 
 pub(super) const SECTION: Section = Section {
     id: "sample-games",
@@ -25,12 +22,12 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
-    let (mut games, mut parts) = (Vec::new(), Vec::new());
+    let (mut samples, mut parts) = (Vec::new(), Vec::new());
     for run in context.runs {
         for (what, (iteration, game)) in chosen(context, run)? {
             let Some(database) = context.iteration(&run.name, iteration) else { continue };
             match stored(database, game)? {
-                Some(Ok(stored)) => games.push(sample(context, run, &what, &stored)),
+                Some(Ok(stored)) => samples.push(sample(context, run, &what, stored)),
                 Some(Err(fault)) => {
                     let what = format!("Game {game}, {what}, cannot be shown: {fault}.");
                     parts.push(Part::Text(format!("{}{what}", prefix(context, run))));
@@ -39,8 +36,8 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
             }
         }
     }
-    if !games.is_empty() {
-        parts.push(Part::Games(games));
+    if !samples.is_empty() {
+        parts.push(Part::Games(samples));
     }
     Ok(parts)
 }
@@ -163,90 +160,21 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
     Ok((0..answer.len()).map(row).collect())
 }
 
-fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame) -> SampleGame {
+fn sample(context: &Context<'_>, run: &ReportRun, what: &str, mut game: StoredGame) -> SampleGame {
     let makes = |step: &&crate::report::steps::Step| {
         step.run == run.name && step.makes_net() && step.network == game.white
     };
-    let net = context
-        .steps
-        .iter()
-        .find(makes)
-        .and_then(|step| step.number)
-        .map_or_else(|| game.white.clone(), |net| format!("{net:04}"));
-    let result = match game.result {
-        GameResult::WhiteWins => "1–0",
-        GameResult::Draw => "½–½",
-        GameResult::BlackWins => "0–1",
-    };
+    if let Some(net) = context.steps.iter().find(makes).and_then(|step| step.number) {
+        (game.white, game.black) = (format!("{net:04}"), format!("{net:04}"));
+    }
     let length = match game.game.ply() {
         1 => "1 ply".to_owned(),
         plies => format!("{plies} plies"),
     };
-    let title = format!("{}{what} ({result}, {length})", prefix(context, run));
-    let data = json!({
-        "title": title,
-        "net": net,
-        "result": result,
-        "reason": game.reason.name().replace('_', " "),
-        "opening": game.opening_plies,
-        "before": plies_before(game.game.start()),
-        "plies": plies(game),
-    });
+    let title = format!("{}{what} ({}, {length})", prefix(context, run), games::result(game.result));
+    let mut data = games::game(&game);
+    data["title"] = title.clone().into();
     SampleGame { title, data }
-}
-
-/// The plies before a position, by its move number and its side to move.
-fn plies_before(position: &Position) -> u64 {
-    let moves = u64::from(position.fullmove_number().saturating_sub(1));
-    2 * moves + u64::from(position.side_to_move() == Side::Black)
-}
-
-/// An entry for each position, the last one included: the board, the move that led to it, and its evaluation.
-fn plies(game: &StoredGame) -> Vec<Json> {
-    let mut previous = Json::Null;
-    let entry = |StoredPly { position, played, search, .. }: StoredPly<'_>| {
-        let fen = position.fen();
-        let fields: Vec<&str> = fen.split(' ').take(2).collect();
-        let next = played.map(|played| json!([position.san(played), played.from(), played.to()]));
-        json!({
-            "b": fields.join(" "),
-            "m": std::mem::replace(&mut previous, next.unwrap_or_default()),
-            "t": search.map(|search| evaluation(position, search)),
-        })
-    };
-    game.plies().map(entry).collect()
-}
-
-fn evaluation(position: &Position, search: &PositionRow) -> Json {
-    let visits: u64 = search.visits.iter().map(|visits| u64::from(*visits)).sum();
-    let targets: u64 = search.target.iter().map(|target| u64::from(*target)).sum();
-    let mut moves: Vec<(u16, u32, u16)> = search
-        .moves
-        .iter()
-        .zip(search.visits.iter().zip(&search.target))
-        .map(|(packed, (visits, target))| (*packed, *visits, *target))
-        .collect();
-    moves.sort_by_key(|(packed, visits, target)| (std::cmp::Reverse((*target, *visits)), *packed));
-    let share = |part: u16| if targets == 0 { 0.0 } else { rounded(f64::from(part) / targets as f64) };
-    let row = |(packed, visits, target): &(u16, u32, u16)| {
-        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
-        let is_played = *packed == search.played;
-        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share(*target), u8::from(is_played)]))
-    };
-    let pair = |q: f32, d: f32| [q, d].map(|value| rounded(value.into()));
-    json!({
-        "q": pair(search.root_q, search.root_d),
-        "n": pair(search.net_q, search.net_d),
-        "s": f64::from(search.simulations),
-        "v": visits,
-        "f": search.full,
-        "a": moves.len(),
-        "p": moves.iter().take(SHOWN).filter_map(row).collect::<Vec<_>>(),
-    })
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }
 
 #[cfg(test)]
@@ -254,20 +182,10 @@ mod tests {
     use dc0_core::board::{Game, GameResult, Move, Reason};
     use dc0_core::store::{GameRow, PositionRow, Provenance, write_table};
 
-    use super::{plies_before, stored};
+    use super::stored;
     use crate::database::Database;
     use crate::session::Work;
     use crate::source::RunSource;
-
-    #[test]
-    fn plies_are_counted_from_the_move_number_of_the_start() {
-        let before = |text: &str| plies_before(Game::from_text(text).expect("a game").start());
-        assert_eq!(before("startpos"), 0);
-        assert_eq!(before("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"), 1);
-        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 w - - 0 40"), 78);
-        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 b - - 0 40"), 79);
-        assert_eq!(before("8/8/8/4k3/8/8/4P3/4K3 b - - 0 4294967295"), 8_589_934_589);
-    }
 
     #[test]
     fn evaluations_of_an_imported_game_are_shown_and_results_are_not() {

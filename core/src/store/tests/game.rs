@@ -1,9 +1,9 @@
 //! Stored games, replayed.
 
 use super::{game, match_game, play_games, position};
-use crate::board::GameResult;
+use crate::board::{GameResult, Move};
 use crate::store::{
-    FileEntry, GameRow, HeaderRow, MatchGameRow, Scores, SearchFiles, ShardFiles, StoredGame,
+    FileEntry, GameRow, HeaderRow, MatchGameRow, PositionRow, Scores, SearchFiles, ShardFiles, StoredGame,
 };
 
 #[test]
@@ -23,6 +23,33 @@ fn a_game_of_self_play_has_every_position_with_its_search() {
         assert_eq!(plies[1].last, plies[0].played);
         assert_eq!((stored.white.as_str(), stored.result), (row.network.as_str(), row.result));
     }
+}
+
+#[test]
+fn moves_of_a_search_are_in_the_order_of_visits_then_shares_then_packed_moves() {
+    let row = GameRow { moves: vec![0x4e30], ..game() };
+    let packed = |text: &str| Move::from_uci(text).expect("a move").packed();
+    let figures = [("e1d1", 1, 2), ("e1e2", 1, 1), ("e1f1", 1, 1), ("a7a8q", 5, 0), ("e1d2", 0, 6)];
+    let searched = |figures: &[(&str, u32, u16)]| PositionRow {
+        ply: 0,
+        moves: figures.iter().map(|(text, ..)| packed(text)).collect(),
+        visits: figures.iter().map(|(_, visits, _)| *visits).collect(),
+        target: figures.iter().map(|(.., share)| *share).collect(),
+        ..position()
+    };
+    let ranked = |figures: &[(&str, u32, u16)]| {
+        let stored = StoredGame::of_self_play(&row, &[searched(figures)]).unwrap();
+        let targets = stored.plies().next().expect("a position").targets();
+        targets.iter().map(|mv| (mv.played.to_string(), mv.visits, mv.share)).collect::<Vec<_>>()
+    };
+    let expected =
+        [("a7a8q", 5, 0.0), ("e1d1", 1, 0.2), ("e1f1", 1, 0.1), ("e1e2", 1, 0.1), ("e1d2", 0, 0.6)];
+    assert_eq!(ranked(&figures), expected.map(|(text, visits, share)| (text.to_owned(), visits, share)));
+    let stored = StoredGame::of_self_play(&row, &[]).unwrap();
+    assert!(stored.plies().all(|ply| ply.targets().is_empty()));
+    // An illegal move hides no other one.
+    let damaged = ranked(&[("e1e8", 9, 1), ("e1d1", 1, 1)]);
+    assert_eq!(damaged, [("e1d1".to_owned(), 1, 0.5)]);
 }
 
 #[test]

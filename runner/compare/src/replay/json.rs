@@ -1,12 +1,11 @@
 //! A game as one JSON object.
 
-use dc0_core::board::Position;
+use dc0_core::search::Target;
 use dc0_core::selfplay::PositionRow;
 use dc0_core::store::StoredPly;
 use serde_json::{Value as Json, json};
 
 use super::game::FoundGame;
-use super::text::ranked;
 
 /// The game with all plies, or with one.
 pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
@@ -26,31 +25,26 @@ pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
 }
 
 /// The position before a ply; `san` and `uci` are the move played, `null` after the last.
-fn ply_json(StoredPly { ply, position, played, search: row, .. }: StoredPly<'_>) -> Json {
+fn ply_json(stored: StoredPly<'_>) -> Json {
+    let StoredPly { ply, position, played, search: row, .. } = stored;
     json!({
         "ply": ply,
         "fen": position.fen(),
         "san": played.map(|mv| position.san(mv)),
         "uci": played.map(|mv| mv.to_string()),
-        "search": row.map(|row| search(position, row)),
+        "search": row.map(|row| search(&stored, row)),
     })
 }
 
 /// A search result; values are for the side to move.
-fn search(position: &Position, row: &PositionRow) -> Json {
-    let moves: Vec<Json> = ranked(row)
-        .into_iter()
-        .map(|(mv, visits, target)| {
-            json!({
-                "san": position.san(mv),
-                "uci": mv.to_string(),
-                "visits": visits,
-                "target": f64::from(target) / f64::from(u16::MAX),
-            })
-        })
-        .collect();
+fn search(ply: &StoredPly<'_>, row: &PositionRow) -> Json {
+    let mv = |Target { played, visits, share }: Target| {
+        let (san, uci) = (ply.position.san(played), played.to_string());
+        json!({ "san": san, "uci": uci, "visits": visits, "target": share })
+    };
     json!({
         "q": row.root_q, "draw": row.root_d, "net_q": row.net_q, "net_draw": row.net_d,
-        "visits": row.simulations, "legal": row.legal, "full": row.full, "moves": moves,
+        "visits": row.simulations, "legal": row.legal, "full": row.full,
+        "moves": ply.targets().into_iter().map(mv).collect::<Vec<_>>(),
     })
 }

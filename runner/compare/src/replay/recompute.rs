@@ -106,7 +106,7 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 /// The shard of a game.
 fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
-        let params: ArenaParams = params(&game.step, (Arena::KIND, Arena::VERSION))?;
+        let params: ArenaParams = params(&game.step, (Arena::KIND.name, Arena::VERSION))?;
         if PLAYERS.iter().any(|player| is_program(&game.step, player)) {
             return Err(ReplayError::Program { step: game.step.name() });
         }
@@ -115,10 +115,10 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
         (params.games, lineup.shard_games(&params))
     } else if game.stored.header.is_some() {
         return Err(ReplayError::Imported { step: game.step.name() });
-    } else if game.step.manifest.kind == "reanalyze" {
+    } else if game.step.manifest.has_copies() {
         return Err(ReplayError::Reanalyzed { step: game.step.name() });
     } else {
-        let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND, SelfPlay::VERSION))?;
+        let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND.name, SelfPlay::VERSION))?;
         (params.games, params.shard_games)
     };
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
@@ -182,7 +182,7 @@ fn recompute_iteration(
     progress: &StepProgress,
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
-    let params: SelfPlayParams = params(step, (SelfPlay::KIND, SelfPlay::VERSION))?;
+    let params: SelfPlayParams = params(step, (SelfPlay::KIND.name, SelfPlay::VERSION))?;
     let missing = || ReplayError::NoNetwork {
         run: run.folder.root().to_owned(),
         step: step.name(),
@@ -250,7 +250,7 @@ fn recompute_match(
     progress: &StepProgress,
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
-    let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
+    let params: ArenaParams = params(step, (Arena::KIND.name, Arena::VERSION))?;
     let seed = step.manifest.identity().seed(step.manifest.seed);
     let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &game.file)?;
     let stored: Vec<MatchGameRow> =

@@ -1,6 +1,7 @@
 //! A game as text: for each ply the board, the search result and the move.
 
-use dc0_core::board::{Move, Position, Side};
+use dc0_core::board::Side;
+use dc0_core::search::Target;
 use dc0_core::selfplay::PositionRow;
 use dc0_core::store::{Found, StoredGame, StoredPly};
 
@@ -64,12 +65,13 @@ fn notes(game: &StoredGame, stored: &StoredPly<'_>, style: TermStyle) -> Vec<Str
     match stored.search {
         None if ply < game.opening_plies => lines.push("opening".to_owned()),
         None => lines.extend(game.found[ply].and_then(Found::text)),
-        Some(row) => lines.extend(search_lines(position, played, row)),
+        Some(row) => lines.extend(search_lines(stored, row)),
     }
     lines
 }
 
-fn search_lines(position: &Position, played: Move, row: &PositionRow) -> Vec<String> {
+fn search_lines(stored: &StoredPly<'_>, row: &PositionRow) -> Vec<String> {
+    let position = stored.position;
     let side = position.side_to_move();
     let fast = if row.full { "" } else { ", no policy target" };
     let mut lines = vec![
@@ -86,22 +88,11 @@ fn search_lines(position: &Position, played: Move, row: &PositionRow) -> Vec<Str
             counted(row.legal.into(), "legal move")
         ),
     ];
-    let target: u32 = row.target.iter().map(|share| u32::from(*share)).sum();
-    for (mv, visits, share) in ranked(row).into_iter().take(MAX_MOVES) {
-        let mark = if mv == played { "<" } else { "" };
-        let share = 100.0 * f64::from(share) / f64::from(target.max(1));
-        let line = format!("{:<8}{visits:>7} visits  target {share:>5.1}% {mark}", position.san(mv));
+    for Target { played, visits, share } in stored.targets().into_iter().take(MAX_MOVES) {
+        let mark = if Some(played) == stored.played { "<" } else { "" };
+        let (san, share) = (position.san(played), 100.0 * share);
+        let line = format!("{san:<8}{visits:>7} visits  target {share:>5.1}% {mark}");
         lines.push(line.trim_end().to_owned());
     }
     lines
-}
-
-/// Moves with visits and target, most visited first.
-pub(super) fn ranked(row: &PositionRow) -> Vec<(Move, u32, u16)> {
-    let both = row.visits.iter().zip(&row.target);
-    let moves = row.moves.iter().filter_map(|packed| Move::from_packed(*packed));
-    let mut all: Vec<(Move, u32, u16)> =
-        moves.zip(both).map(|(mv, (visits, share))| (mv, *visits, *share)).collect();
-    all.sort_by_key(|(_, visits, share)| std::cmp::Reverse((*visits, *share)));
-    all
 }

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
+use dc0_analysis::web;
+use dc0_core::board::GameTextError;
 use dc0_core::store::{
     GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table,
 };
@@ -22,9 +23,6 @@ use dc0_process::fault::chain;
 
 /// Games of a page.
 pub(super) const GAMES: u64 = 24;
-
-/// Moves of a search that are shown.
-const MOVES: usize = 6;
 
 /// Larger files are not read for a few games.
 const MAX_BYTES: u64 = 64 << 20;
@@ -191,57 +189,10 @@ fn rows<R: TableRow>(library: &Library, run: &Found, file: &str) -> Result<Vec<R
 }
 
 fn shown(game: &StoredGame, index: u64) -> Value {
-    json!({
-        "index": index,
-        "title": format!("game {}", game.number), "white": game.white, "black": game.black,
-        "result": result(game.result), "reason": game.reason.name().replace('_', " "),
-        "opening": game.opening_plies,
-        "plies": plies(&game.game, |ply| game.searches.get(ply)?.as_ref()),
-    })
-}
-
-fn result(result: GameResult) -> &'static str {
-    match result {
-        GameResult::WhiteWins => "1–0",
-        GameResult::Draw => "½–½",
-        GameResult::BlackWins => "0–1",
-    }
-}
-
-/// One entry for each position: the pieces and the side to move, the move that led to it, and the search's result.
-pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
-    let mut before = Value::Null;
-    let shown = |(ply, position): (usize, &Position)| {
-        let searched = search(ply).map(|row| search_result(position, row));
-        let shown = json!({ "b": placement(position), "m": before, "t": searched });
-        if let Some(played) = game.moves().get(ply) {
-            before = json!([position.san(*played), played.from(), played.to()]);
-        }
-        shown
-    };
-    game.positions().enumerate().map(shown).collect()
-}
-
-/// The first two fields of the FEN: piece placement and side to move.
-pub(super) fn placement(position: &Position) -> String {
-    position.fen().split(' ').take(2).collect::<Vec<_>>().join(" ")
-}
-
-fn search_result(position: &Position, row: &PositionRow) -> Value {
-    let all: u32 = row.visits.iter().sum();
-    let mut tried: Vec<(u16, u32)> = row.moves.iter().copied().zip(row.visits.iter().copied()).collect();
-    tried.sort_by_key(|(packed, visits)| (std::cmp::Reverse(*visits), *packed));
-    let shown = |(packed, visits): &(u16, u32)| {
-        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
-        let share = f64::from(*visits) / f64::from(all.max(1));
-        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share, *packed == row.played]))
-    };
-    json!({
-        "q": [row.root_q, row.root_d],
-        "n": [row.net_q, row.net_d],
-        "s": row.simulations,
-        "p": tried.iter().take(MOVES).filter_map(shown).collect::<Vec<_>>(),
-    })
+    let mut shown = web::games::game(game);
+    shown["index"] = index.into();
+    shown["title"] = format!("game {}", game.number).into();
+    shown
 }
 
 #[cfg(test)]
@@ -253,7 +204,7 @@ pub(super) mod tests {
     use dc0_core::store::{GameRow, Provenance, write_table};
     use serde_json::{Value, json};
 
-    use super::{GAMES, Games, MAX_BYTES, page, plies};
+    use super::{GAMES, Games, MAX_BYTES, page};
     use crate::serve::game_steps::{GameSource, GameSteps};
     use crate::serve::library::{Found, Library};
     use crate::serve::shard::Shard;
@@ -356,14 +307,5 @@ pub(super) mod tests {
         assert_eq!((unreadable(), unreadable()), (json!(1), json!(1)));
         fs::copy(root.join("games"), root.join("damaged")).expect("copies");
         assert_eq!(unreadable(), 0);
-    }
-
-    #[test]
-    fn a_game_is_listed_position_by_position() {
-        let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
-        let plies = plies(&game, |_| None);
-        assert_eq!(plies.len(), 3);
-        assert_eq!(plies[1]["m"].to_string(), "[\"e4\",12,28]");
-        assert_eq!(plies[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
     }
 }
