@@ -10,9 +10,10 @@ pub(crate) type ColumnDef<R> = (&'static str, &'static str, fn(&R) -> Value);
 /// A row with the run that it belongs to.
 pub(crate) type RunRowRef<'a, R> = (&'a RunSource, &'a R);
 
-const STEP: [ColumnDef<StepRow>; 7] = [
+const STEP: [ColumnDef<StepRow>; 8] = [
     ("step", "u32", |row| Value::Int(row.step.into())),
     ("kind", "text", |row| text(&row.kind)),
+    ("series", "text", |row| row.series.as_deref().map_or(Value::None, text)),
     ("number", "u32", |row| row.number.map_or(Value::None, |number| Value::Int(number.into()))),
     ("identity", "text", |row| text(&row.identity)),
     // The same digits as in the table of games.

@@ -124,7 +124,9 @@ pub struct StepRow {
     pub step: u32,
     /// Its kind, such as `self_play`.
     pub kind: String,
-    /// The number of its iteration, net, match or analysis.
+    /// The series in which it is numbered: `iteration`, `network`, `match`, `analysis`, `suite` or `validation`.
+    pub series: Option<String>,
+    /// Its number in the series.
     pub number: Option<u32>,
     /// The first 8 digits of its identity.
     pub identity: String,
@@ -142,7 +144,18 @@ pub struct StepRow {
     pub inputs: Vec<(String, String)>,
 }
 
+/// The series of steps that make nets.
+pub(crate) const NETWORKS: &str = "network";
+
+/// The series of steps that play, import or copy games to train on.
+pub(crate) const ITERATIONS: &str = "iteration";
+
 impl StepRow {
+    /// Whether it makes a net.
+    pub(crate) fn makes_net(&self) -> bool {
+        self.series.as_deref() == Some(NETWORKS)
+    }
+
     /// The digest of an input, by its name.
     pub(crate) fn input(&self, name: &str) -> Option<&str> {
         self.inputs.iter().find(|(known, _)| known == name).map(|(_, digest)| digest.as_str())

@@ -82,9 +82,7 @@ struct Nets {
 impl Nets {
     fn of(run: &RunSource) -> Self {
         let (mut numbers, mut updates) = (BTreeMap::new(), BTreeMap::<String, i64>::new());
-        let makes_net =
-            |step: &&StepRow| ["network", "load_network", "grow", "train"].contains(&step.kind.as_str());
-        for step in run.steps.iter().filter(makes_net) {
+        for step in run.steps.iter().filter(|step| step.makes_net()) {
             let (Some(net), Some(number)) = (&step.network, step.number) else { continue };
             let before = step.input("start").and_then(|start| updates.get(start)).copied().unwrap_or(0);
             let own = figure(step, "updates").as_f64().unwrap_or(0.0) as i64;
@@ -141,6 +139,7 @@ mod tests {
         StepRow {
             step,
             kind: kind.to_owned(),
+            series: Some(if kind == "self_play" { "iteration" } else { "network" }.to_owned()),
             number: Some(number),
             identity: format!("{step:08}"),
             network: Some(net.to_owned()),

@@ -171,8 +171,7 @@ pub(crate) fn rows(run: &RunSource, answer: &Answer) -> Result<Vec<Vec<Value>>, 
 
 /// The numbers of the nets that a run's finished steps made, by the first 16 digits of their digests.
 fn nets(run: &RunSource) -> BTreeMap<String, u32> {
-    let makes_net = |kind: &str| ["network", "load_network", "grow", "train"].contains(&kind);
-    let steps = run.steps.iter().filter(|step| makes_net(&step.kind));
+    let steps = run.steps.iter().filter(|step| step.makes_net());
     let mut numbers = BTreeMap::new();
     for (net, number) in steps.filter_map(|step| Some((step.network.as_ref()?.get(..16)?, step.number?))) {
         // Equal nets of several steps are one, which counts as the first of them.
@@ -221,6 +220,7 @@ mod tests {
         let step = |number: u32, kind: &str| StepRow {
             step: number,
             kind: kind.to_owned(),
+            series: Some("network".to_owned()),
             number: Some(number),
             identity: format!("{number:08}"),
             network: Some("a".repeat(64)),

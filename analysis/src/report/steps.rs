@@ -4,12 +4,14 @@ use dc0_core::params::Value;
 
 use crate::database::Database;
 use crate::error::AnalysisError;
+use crate::source::{ITERATIONS, NETWORKS};
 
 /// A finished step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub(super) run: String,
     pub(super) kind: String,
+    pub(super) series: String,
     pub(super) number: Option<u32>,
     /// The first 16 hex digits of the digest of the net that it made or played with.
     pub(super) network: String,
@@ -77,7 +79,12 @@ impl Step {
 
     /// Whether it produces a net.
     pub(super) fn makes_net(&self) -> bool {
-        ["network", "load_network", "grow", "train"].contains(&self.kind.as_str())
+        self.series == NETWORKS
+    }
+
+    /// Whether its games are from outside: no net has played them or searched them again.
+    pub(super) fn is_import(&self) -> bool {
+        self.series == ITERATIONS && self.network.is_empty()
     }
 
     /// A figure of its result.
@@ -95,7 +102,8 @@ pub(super) fn member<'a>(group: &'a Value, name: &str) -> Option<&'a Value> {
 pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
     let answer = database.fetch("select * from steps")?;
     let texts = |column| answer.texts(column);
-    let (runs, kinds, networks) = (texts("run")?, texts("kind")?, texts("network")?);
+    let (runs, networks) = (texts("run")?, texts("network")?);
+    let (kinds, series) = (texts("kind")?, texts("series")?);
     let (summaries, params) = (texts("summary")?, texts("params")?);
     let (numbers, seconds) = (answer.options("number")?, answer.options("seconds")?);
     let costs = costs(database)?;
@@ -109,6 +117,7 @@ pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
         let mut step = Step {
             run: runs[row].clone(),
             kind: kinds[row].clone(),
+            series: series[row].clone(),
             number: numbers[row].map(|number| number as u32),
             network: networks[row].clone(),
             seconds: seconds[row],
@@ -121,6 +130,17 @@ pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
         steps.push(step);
     }
     Ok(steps)
+}
+
+/// The kinds of steps, in the order in which the runs first have them.
+pub(super) fn kinds(steps: &[Step]) -> Vec<&str> {
+    let mut kinds = Vec::new();
+    for step in steps {
+        if !kinds.contains(&step.kind.as_str()) {
+            kinds.push(step.kind.as_str());
+        }
+    }
+    kinds
 }
 
 fn parsed(text: &str) -> Value {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use dc0_core::arena::BASELINES;
 use dc0_core::network::presets;
 use dc0_core::params::{Row, Value};
+use dc0_runs::{StepContent, StepKind};
 use dc0_script::dynamic::scalar;
 use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
@@ -100,9 +101,10 @@ impl ApiIndex {
         // No example can fork, which needs the run of another script.
         let run = index.returns.get("open_run").cloned();
         index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
-        // Nor read datasets and files of games, which must exist.
-        let readers = [("load_dataset", "window"), ("import_pgn", "self_play"), ("import_lc0", "self_play")];
-        for (reader, alike) in readers {
+        // Nor read files of games and datasets, which must exist.
+        let imports = StepKind::ALL.iter().filter(|kind| matches!(kind.content, StepContent::Imported(_)));
+        let imports = imports.map(|kind| (kind.name, StepKind::SELF_PLAY.name));
+        for (reader, alike) in imports.chain([("load_dataset", "window")]) {
             let games = index.returns.get(alike).cloned();
             index.returns.extend(games.map(|games| (reader.to_owned(), games)));
         }

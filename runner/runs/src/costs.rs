@@ -7,6 +7,7 @@ use dc0_core::store::{WideColumn, WideKind, write_wide};
 use super::error::RunError;
 use super::figures::Figures;
 use super::folder::Folder;
+use super::kind::StepKind;
 use super::ledger::{Cost, Ledger};
 use super::manifest::Manifest;
 use super::record::Record;
@@ -142,7 +143,7 @@ impl Row<'_> {
     }
 
     fn is_training(&self) -> bool {
-        self.manifest.kind == "train"
+        self.manifest.kind == StepKind::TRAIN.name
     }
 
     /// A number from the step's result; empty if it has none of this name.

@@ -9,7 +9,8 @@ use super::error::RunError;
 use super::folder::Folder;
 use super::generations::Generation;
 use super::identity::Identity;
-use super::slot::{Numbers, Series, Slot};
+use super::kind::StepKind;
+use super::slot::{Numbers, Slot};
 
 /// The steps that a fork begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ impl ForkRecord {
         };
         let mut numbers = Numbers::default();
         let mut with_slot = |step: &ForkStep| {
-            let (_, series) = Series::of_kind(&step.kind)?;
+            let series = StepKind::named(&step.kind)?.series();
             Some((Identity::from_digits(&step.step)?, numbers.next(series)))
         };
         self.steps.iter().map(|step| with_slot(step).ok_or_else(|| damaged(step))).collect()

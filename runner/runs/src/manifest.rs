@@ -13,6 +13,7 @@ use super::document;
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
 use super::identity::{Identity, Input, StepCall};
+use super::kind::{StepContent, StepKind};
 use super::slot::{Series, Slot};
 
 /// The version of manifests and shard notes.
@@ -68,7 +69,7 @@ impl Manifest {
 
     /// The call that became the step; `None` if this program does not know the kind.
     pub fn call(&self) -> Option<StepCall> {
-        let (kind, _) = Series::of_kind(&self.kind)?;
+        let kind = StepKind::named(&self.kind)?.name;
         let (params, inputs) = (self.params.clone(), self.inputs.clone());
         Some(StepCall { kind, version: self.kind_version, params, inputs })
     }
@@ -126,8 +127,18 @@ impl Manifest {
 
     /// The weights of the net that the step made, if it made one.
     pub fn weights(&self) -> Option<&FileEntry> {
-        let (_, series) = Series::of_kind(&self.kind)?;
-        self.files.first().filter(|_| series == Series::Networks)
+        let kind = StepKind::named(&self.kind)?;
+        self.files.first().filter(|_| kind.content == StepContent::Network)
+    }
+
+    /// Whether its games are copies of other steps' games.
+    pub fn has_copies(&self) -> bool {
+        StepKind::named(&self.kind).is_some_and(|kind| kind.content == StepContent::GameCopies)
+    }
+
+    /// The series in which the step is numbered; `None` only for a step without files of a kind that this program does not know.
+    pub fn series(&self) -> Option<Series> {
+        StepKind::named(&self.kind).map(StepKind::series).or_else(|| Some(self.slot()?.series))
     }
 
     /// The slot of its files; `None` if they lie in none.

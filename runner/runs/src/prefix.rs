@@ -8,6 +8,7 @@ use super::folder::Folder;
 use super::fork::{ForkRecord, ForkStep};
 use super::generations::Generation;
 use super::identity::Occurrences;
+use super::kind::StepKind;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::record::Record;
@@ -95,7 +96,7 @@ fn end_of(source: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u3
         return Ok(next);
     }
     // Unfinished games belong to the next iteration.
-    let is_game = |kind: &str| Series::of_kind(kind).is_some_and(|(_, series)| series == Series::Iterations);
+    let is_game = |kind: &str| StepKind::named(kind).is_some_and(|kind| kind.series() == Series::Iterations);
     match RunView::new(source.clone()).unfinished_kinds()?.into_iter().find(|kind| !is_game(kind)) {
         Some(kind) => Err(RunError::ForkUnfinished { folder: folder(), iteration, kind }),
         None => Ok(all.last().map_or(0, |(order, _)| order + 1)),
@@ -126,8 +127,7 @@ fn checked_steps(
         let unknown =
             || mixed(format!("step {order} is of the kind `{kind}`, which this dc0-run does not know"));
         let call = manifest.call().ok_or_else(unknown)?;
-        let (_, series) = Series::of_kind(&kind).ok_or_else(unknown)?;
-        let slot = numbers.next(series);
+        let slot = numbers.next(StepKind::named(&kind).ok_or_else(unknown)?.series());
         let is_in_place = manifest.files.first().is_some_and(|file| slot.holds(&file.path));
         if !is_in_place || occurrences.next(&call, manifest.seed) != manifest.identity() {
             return Err(mixed(format!("step {order} ({kind}) was done at another position")));

@@ -56,25 +56,6 @@ impl Series {
         }
     }
 
-    /// The series of a kind of step, with the kind's static name; `None` if there is no such kind.
-    pub fn of_kind(kind: &str) -> Option<(&'static str, Self)> {
-        let kinds = [
-            ("network", Self::Networks),
-            ("load_network", Self::Networks),
-            ("grow", Self::Networks),
-            ("train", Self::Networks),
-            ("validate", Self::Validations),
-            ("self_play", Self::Iterations),
-            ("import_pgn", Self::Iterations),
-            ("import_lc0", Self::Iterations),
-            ("reanalyze", Self::Iterations),
-            ("arena", Self::Matches),
-            ("search", Self::Searches),
-            ("puzzles", Self::Puzzles),
-        ];
-        kinds.into_iter().find(|(known, _)| *known == kind)
-    }
-
     /// The text before the number in file names.
     fn prefix(self) -> &'static str {
         match self {

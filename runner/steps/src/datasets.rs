@@ -9,8 +9,6 @@ use dc0_runs::{Folder, FolderKind, RunError, Series};
 
 use crate::handles::{Games, GamesFields, Window};
 use crate::host::HostError;
-use crate::kinds::Reanalysis;
-use crate::step::Step;
 
 /// The games of all finished imports and iterations of a dataset or run, in their order: those of a folder, or of a name in `parent`.
 ///
@@ -33,7 +31,7 @@ pub(crate) fn games(parent: &Path, name: &str) -> Result<Window, HostError> {
             return Err(RunError::Lost { path: folder.path(&path) }.into());
         }
         let network = manifest.input("network").and_then(|digest| networks.get(digest)).copied();
-        let is_copy = manifest.kind == Reanalysis::KIND;
+        let is_copy = manifest.has_copies();
         let step = manifest.identity().short().to_owned();
         let (files, summary) = (manifest.files, manifest.summary.into());
         let (run, iteration) = (Arc::clone(&run), slot.number);

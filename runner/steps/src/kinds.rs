@@ -1,4 +1,5 @@
-//! Every kind of step, each in its own file. A new kind is a type that implements [`Step`](crate::step::Step) and a line here.
+//! Every kind of step, each in its own file. A new kind is a [`StepKind`](dc0_runs::StepKind), a type that implements
+//! [`Step`](crate::step::Step), and a line here.
 
 mod arena;
 mod grow;
@@ -18,7 +19,6 @@ pub use arena::{
 };
 pub use import::sources as import_sources;
 pub use network::summary_members;
-pub(crate) use reanalyze::Reanalysis;
 pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
@@ -64,15 +64,18 @@ pub fn kind(name: &str) -> Option<&'static dyn Kind> {
 
 #[cfg(test)]
 mod tests {
-    use dc0_runs::Series;
+    use dc0_runs::StepKind;
 
     use super::KINDS;
 
     #[test]
-    fn series_of_kinds_agree_with_dc0_runs() {
-        for kind in KINDS {
-            let known = Series::of_kind(kind.name()).map(|(_, series)| series);
-            assert_eq!(known, Some(kind.series()), "add {} to Series::of_kind", kind.name());
-        }
+    fn every_kind_is_implemented_once() {
+        let sorted = |kinds: &mut dyn Iterator<Item = StepKind>| {
+            let mut kinds: Vec<StepKind> = kinds.collect();
+            kinds.sort_by_key(|kind| kind.name);
+            kinds
+        };
+        let implemented = sorted(&mut KINDS.iter().map(|kind| *kind.step_kind()));
+        assert_eq!(implemented, sorted(&mut StepKind::ALL.iter().copied()));
     }
 }

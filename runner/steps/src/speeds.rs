@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::durable;
+use dc0_runs::StepKind;
 
 /// Seconds of each part of the work.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -115,7 +116,7 @@ impl Speeds {
 
     /// Seconds of a step of this kind.
     pub fn seconds(&self, kind: &str, pace: &ShardCost) -> f64 {
-        let costs = if kind == "train" { &self.training } else { &self.playing };
+        let costs = if kind == StepKind::TRAIN.name { &self.training } else { &self.playing };
         let further = f64::from(pace.shards.saturating_sub(1)) * self.shard;
         self.step.get(kind).copied().unwrap_or(0.0) + further + pace.read * self.read + costs.seconds(pace)
     }

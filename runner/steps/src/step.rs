@@ -10,7 +10,9 @@ use std::sync::Arc;
 use dc0_core::params::{Param, ParamErrors, Params, Problem, Problems, Row, Value, read};
 use dc0_core::store::FileEntry;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Slot, StepCall, StepWorkspace};
+use dc0_runs::{
+    Input, Manifest, PartialProgress, Product, RunError, Series, Slot, StepCall, StepKind, StepWorkspace,
+};
 
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -142,14 +144,11 @@ pub(crate) fn no_matching_form() -> String {
 
 /// One kind of step.
 pub trait Step: Sized + Send + Sync + 'static {
-    /// Its name in manifests, tables and scripts.
-    const KIND: &'static str;
+    /// Its name, and what it stores.
+    const KIND: &'static StepKind;
 
     /// Must change whenever the same call gives different results than before.
     const VERSION: u32;
-
-    /// The series in which its results are numbered.
-    const SERIES: Series;
 
     /// How scripts call it, followed by related functions.
     const USAGES: &'static [Usage];
@@ -257,11 +256,18 @@ pub trait Step: Sized + Send + Sync + 'static {
 
 /// A kind of step with its types erased.
 pub trait Kind: Sync {
+    /// See [`Step::KIND`].
+    fn step_kind(&self) -> &'static StepKind;
+
     /// Its name in manifests, tables and scripts.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.step_kind().name
+    }
 
     /// The series in which its results are numbered.
-    fn series(&self) -> Series;
+    fn series(&self) -> Series {
+        self.step_kind().series()
+    }
 
     /// How scripts call it, followed by related functions.
     fn usages(&self) -> &'static [Usage];
@@ -375,12 +381,8 @@ struct Checked<S: Step> {
 }
 
 impl<S: Step> Kind for KindOf<S> {
-    fn name(&self) -> &'static str {
+    fn step_kind(&self) -> &'static StepKind {
         S::KIND
-    }
-
-    fn series(&self) -> Series {
-        S::SERIES
     }
 
     fn usages(&self) -> &'static [Usage] {
@@ -476,7 +478,7 @@ impl<S: Step> Call for Checked<S> {
 
     fn step_call(&self) -> Result<StepCall, StepError> {
         let inputs = self.step.inputs(&self.params)?;
-        Ok(StepCall { kind: S::KIND, version: S::VERSION, params: self.params.to_value(), inputs })
+        Ok(StepCall { kind: S::KIND.name, version: S::VERSION, params: self.params.to_value(), inputs })
     }
 
     fn run(&self, workspace: &StepWorkspace, context: &StepContext) -> Result<Product, StepError> {

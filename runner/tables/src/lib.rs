@@ -286,6 +286,7 @@ pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
     StepRow {
         step: order,
         kind: manifest.kind.clone(),
+        series: manifest.series().map(|series| series.noun().to_owned()),
         number: manifest.slot().map(|slot| slot.number),
         identity: manifest.identity().short().to_owned(),
         network: network(manifest),
@@ -302,18 +303,52 @@ fn promotion(generation: Generation) -> Promotion {
     Promotion { generation, network: blake3, steps }
 }
 
-/// The net that a step produced, or played or searched with.
+/// The net that a step produced, or played or searched with; in a match, the first player's.
 fn network(manifest: &Manifest) -> Option<String> {
     let made = manifest.weights().map(|weights| weights.blake3.as_str());
-    made.or_else(|| manifest.input(if manifest.kind == "arena" { "first" } else { "network" }))
-        .map(str::to_owned)
+    made.or_else(|| manifest.input("network")).or_else(|| manifest.input("first")).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Sources, exit_of};
+    use super::{Sources, exit_of, step};
     use dc0_analysis::AnalysisError;
+    use dc0_core::params::Value;
+    use dc0_core::store::FileEntry;
     use dc0_process::exit::Exit;
+    use dc0_runs::{Input, Manifest};
+
+    fn manifest(kind: &str, file: &str, inputs: &[&str]) -> Manifest {
+        let input = |name: &&str| Input { name: (*name).to_owned(), digest: format!("of {name}") };
+        Manifest {
+            version: 1,
+            step: "ab".repeat(32),
+            kind: kind.to_owned(),
+            kind_version: 1,
+            params: Value::group(),
+            inputs: inputs.iter().map(input).collect(),
+            seed: 1,
+            files: vec![FileEntry { path: file.to_owned(), rows: 0, bytes: 1, blake3: "of file".to_owned() }],
+            summary: Value::group(),
+        }
+    }
+
+    #[test]
+    fn a_step_has_the_series_of_its_number_and_the_net_that_it_is_about() {
+        for (kind, file, inputs, series, number, network) in [
+            ("train", "networks/0003.safetensors", &["start"][..], "network", 3, Some("of file")),
+            ("self_play", "games/iteration=0001/x", &["network"], "iteration", 1, Some("of network")),
+            ("import_pgn", "games/iteration=0002/x", &["source 0 a.pgn"], "iteration", 2, None),
+            ("arena", "matches/0004-x", &["first", "second"], "match", 4, Some("of first")),
+            ("search", "searches/analysis=0005/x", &["network"], "analysis", 5, Some("of network")),
+            // As another version may have it.
+            ("distill", "networks/0006.safetensors", &["network"], "network", 6, Some("of network")),
+        ] {
+            let row = step(0, &manifest(kind, file, inputs), None);
+            let found = (row.series.as_deref(), row.number, row.network.as_deref());
+            assert_eq!(found, (Some(series), Some(number), network), "{kind}");
+        }
+    }
 
     #[test]
     fn a_query_that_needs_too_much_memory_is_no_damaged_file() {

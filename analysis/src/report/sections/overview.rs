@@ -48,7 +48,8 @@ fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
     let kind = |kind: &'static str| steps().filter(move |step| step.kind == kind);
     let sum =
         |of: &'static str, name: &'static str| -> f64 { kind(of).filter_map(|step| step.figure(name)).sum() };
-    let imported = |name: &'static str| sum("import_pgn", name) + sum("import_lc0", name);
+    let imports = || steps().filter(|step| step.is_import());
+    let imported = |name: &str| -> f64 { imports().filter_map(|step| step.figure(name)).sum() };
     Totals {
         seconds: steps().filter_map(Step::waited).sum(),
         games: sum("self_play", "games"),

@@ -8,22 +8,7 @@ use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
-
-/// The kinds of steps whose resolved parameters are compared.
-const KINDS: [&str; 12] = [
-    "network",
-    "load_network",
-    "grow",
-    "self_play",
-    "import_pgn",
-    "import_lc0",
-    "train",
-    "validate",
-    "reanalyze",
-    "arena",
-    "search",
-    "puzzles",
-];
+use crate::report::steps::kinds;
 
 pub(super) const SECTION: Section = Section {
     id: "parameters",
@@ -37,9 +22,12 @@ pub(super) const SECTION: Section = Section {
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let declared = |run: &ReportRun| flat("", &run.params);
     let resolved = |run: &ReportRun| -> BTreeMap<String, String> {
-        let first =
-            |kind: &&str| context.steps.iter().find(|step| step.run == run.name && step.kind == **kind);
-        KINDS.iter().filter_map(|kind| Some(flat(kind, &first(kind)?.params))).flatten().collect()
+        let first = |kind: &str| context.steps.iter().find(|step| step.run == run.name && step.kind == kind);
+        kinds(&context.steps)
+            .into_iter()
+            .filter_map(|kind| Some(flat(kind, &first(kind)?.params)))
+            .flatten()
+            .collect()
     };
     let environment = |run: &ReportRun| run.environment.iter().cloned().collect();
     let mut parts = Vec::new();
@@ -86,8 +74,10 @@ fn head(context: &Context<'_>) -> Vec<String> {
 /// The resolved parameters in which the runs' steps differ. Steps of a kind are compared in order: the first ones of all runs, the
 /// second ones, and so on as far as all runs have them.
 fn differences(context: &Context<'_>) -> Part {
-    let rows: Vec<(bool, Vec<String>)> =
-        KINDS.iter().flat_map(|kind| differences_of(kind, &settings(context, kind))).collect();
+    let rows: Vec<(bool, Vec<String>)> = kinds(&context.steps)
+        .into_iter()
+        .flat_map(|kind| differences_of(kind, &settings(context, kind)))
+        .collect();
     if rows.is_empty() {
         return Part::Text("The resolved parameters of corresponding steps do not differ.".to_owned());
     }

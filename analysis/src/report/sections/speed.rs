@@ -5,23 +5,8 @@ use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table, drawn};
-use crate::report::steps::Step;
+use crate::report::steps::{Step, kinds};
 
-/// Kinds of steps: their names in the tables, and in the report.
-const KINDS: [(&str, &str); 12] = [
-    ("self_play", "self-play"),
-    ("import_pgn", "importing games"),
-    ("import_lc0", "importing games of lc0"),
-    ("reanalyze", "reanalysis"),
-    ("train", "training"),
-    ("validate", "validation"),
-    ("arena", "matches"),
-    ("search", "analysis"),
-    ("puzzles", "puzzles"),
-    ("network", "making nets"),
-    ("load_network", "reading nets"),
-    ("grow", "growing nets"),
-];
 /// The category of steps before the first self-play, and of runs without any.
 const BEFORE: &str = "before";
 
@@ -102,8 +87,10 @@ pub(super) const SECTION: Section = Section {
 
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts: Vec<Part> = Vec::new();
+    // A kind has the same colour in the charts of all runs.
+    let kinds = kinds(&context.steps);
     for (index, run) in context.runs.iter().enumerate() {
-        parts.extend(drawn(time(context, run, index)));
+        parts.extend(drawn(time(context, &kinds, run, index)));
     }
     parts.extend(PLANS.iter().filter_map(|plan| drawn(chart(context, plan))));
     parts.extend(totals(context).map(Part::Table));
@@ -129,31 +116,28 @@ fn chart(context: &Context<'_>, plan: &Plan) -> Chart {
 }
 
 /// Seconds by kind of step, for each iteration: from one self-play step to the next.
-fn time(context: &Context<'_>, run: &ReportRun, index: usize) -> Chart {
-    let mut iterations: Vec<(String, [f64; KINDS.len()])> = Vec::new();
+fn time(context: &Context<'_>, kinds: &[&str], run: &ReportRun, index: usize) -> Chart {
+    let mut iterations: Vec<(String, Vec<f64>)> = Vec::new();
     for step in context.steps.iter().filter(|step| step.run == run.name) {
         if let ("self_play", Some(number)) = (step.kind.as_str(), step.number) {
-            iterations.push((number.to_string(), [0.0; KINDS.len()]));
+            iterations.push((number.to_string(), vec![0.0; kinds.len()]));
         }
-        let kind = KINDS.iter().position(|(kind, _)| *kind == step.kind);
+        let kind = kinds.iter().position(|kind| *kind == step.kind);
         let Some((kind, seconds)) = kind.zip(step.waited()) else { continue };
         if iterations.is_empty() {
-            iterations.push((BEFORE.to_owned(), [0.0; KINDS.len()]));
+            iterations.push((BEFORE.to_owned(), vec![0.0; kinds.len()]));
         }
         if let Some((_, times)) = iterations.last_mut() {
             times[kind] += seconds;
         }
     }
-    let values = |(kind, (_, name)): (usize, &(&'static str, &'static str))| {
-        (*name, iterations.iter().map(|(_, times)| times[kind]).collect::<Vec<f64>>())
+    let part = |(kind, name): (usize, &&str)| StackSeries {
+        name: (*name).to_owned(),
+        ink: Ink::Series(kind),
+        values: iterations.iter().map(|(_, times)| times[kind]).collect(),
     };
-    let taken =
-        KINDS.iter().enumerate().map(values).filter(|(_, values)| values.iter().any(|value| *value > 0.0));
-    // Colours by what the run has: there are more kinds than colours.
-    let parts: Vec<StackSeries> = taken
-        .enumerate()
-        .map(|(index, (name, values))| StackSeries { name: name.to_owned(), ink: Ink::Series(index), values })
-        .collect();
+    let is_taken = |part: &StackSeries| part.values.iter().any(|value| *value > 0.0);
+    let parts: Vec<StackSeries> = kinds.iter().enumerate().map(part).filter(is_taken).collect();
     let categories =
         if parts.is_empty() { Vec::new() } else { iterations.into_iter().map(|(name, _)| name).collect() };
     let in_run = if context.runs.len() > 1 { format!(" in {}", run.name) } else { String::new() };
@@ -189,7 +173,7 @@ fn totals(context: &Context<'_>) -> Option<Table> {
                 false,
                 vec![
                     run.name.clone(),
-                    kind.replace('_', "-"),
+                    kind.to_owned(),
                     steps.count().to_string(),
                     duration(seconds),
                     if all > 0.0 { percent(seconds / all, 1) } else { "–".to_owned() },

@@ -12,7 +12,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::sweep::alone::SweepPart;
-use dc0_runs::{Folder, Record, RunError};
+use dc0_runs::{Folder, Record, RunError, StepKind};
 use dc0_script::args::{RunArgs, ScriptArgs};
 use dc0_steps::kinds::import_sources;
 use thiserror::Error;
@@ -87,17 +87,17 @@ impl Command for ImportArgs {
                 {
                     return Err(ImportError::Elo { least, most }.into());
                 }
-                import("import_pgn", &args.files, &args.params(), &args.dataset, program)
+                import(&StepKind::IMPORT_PGN, &args.files, &args.params(), &args.dataset, program)
             }
             ImportFormat::Lc0(args) => {
-                import("import_lc0", &args.files, &args.params(), &args.dataset, program)
+                import(&StepKind::IMPORT_LC0, &args.files, &args.params(), &args.dataset, program)
             }
         }
     }
 }
 
 fn import<F: GameFormat>(
-    function: &str,
+    kind: &StepKind,
     files: &[PathBuf],
     params: &F,
     args: &DatasetArgs,
@@ -110,7 +110,7 @@ fn import<F: GameFormat>(
     let input = stdin::kept(files, &parent, &name)?;
     let paths = input.as_ref().map_or_else(|| files.to_owned(), |input| input.paths(files));
     let sources = import_sources::<F>(&paths).map_err(ImportError::from)?;
-    let script = script(function, &name, &sources, &options(params));
+    let script = script(kind.name, &name, &sources, &options(params));
     check_folder(&folder, &script)?;
     if args.script {
         program.console.result(script.trim_end());

@@ -36,12 +36,15 @@ fn queries_are_answered_in_every_format_and_errors_reported() {
         &experiment,
         &[
             "small",
-            "select kind, count(*) as n, count(seconds) as timed from steps group by kind",
+            "select kind, series, count(*) as n, count(seconds) as timed from steps group by all",
             "--format",
             "csv",
         ],
     );
-    assert_eq!(steps.stdout, "kind,n,timed\narena,3,3\nnetwork,1,1\nself_play,2,2\ntrain,2,2\n");
+    assert_eq!(
+        steps.stdout,
+        "kind,series,n,timed\narena,match,3,3\nnetwork,network,1,1\nself_play,iteration,2,2\ntrain,network,2,2\n"
+    );
     let costs = "select kind, count(seconds) as timed, sum(games) as games from costs group by kind";
     let costs = sql(&experiment, &["small", costs, "--format", "csv"]);
     assert_eq!(costs.stdout, "kind,timed,games\narena,3,10\nnetwork,1,\nself_play,2,12\ntrain,2,\n");

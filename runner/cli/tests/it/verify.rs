@@ -261,6 +261,27 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
 }
 
 #[test]
+fn older_matches_may_lack_only_newer_figures() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\"); run.arena(\"random\", \"greedy\", #{ games: 4, max_plies: 20 });",
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let without = |figures: &[&str]| {
+        rewrite_manifest(&experiment, "steps/0000-arena", |manifest| {
+            manifest.kind_version = 10;
+            for figure in figures {
+                figures_of(manifest).remove(*figure);
+            }
+        });
+        problems(&experiment.run_folder(), FolderKind::Run)
+    };
+    assert_eq!(without(&["mean_plies", "endings", "los", "normalized_elo", "normalized_elo_low"]), [""; 0]);
+    let found = without(&["score"]);
+    assert!(found.len() == 1 && found[0].contains("its `score` is missing"), "{found:?}");
+}
+
+#[test]
 fn intervals_of_older_matches_may_differ_by_their_rounded_quantiles() {
     let experiment = Experiment::new(
         "let run = open_run(\"small\"); run.arena(\"random\", \"greedy\", #{ games: 40, max_plies: 20 });",

@@ -4,7 +4,7 @@ use dc0_core::params::Value;
 
 use super::loaded::{Loaded, Step};
 use super::steps::{Pair, Sides};
-use dc0_runs::Series;
+use dc0_runs::{Series, StepKind};
 
 /// A number of both runs; `None` if a run does not have it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -25,7 +25,8 @@ pub(super) fn results(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<Figure> {
         first: sides.first.generation.map(f64::from),
         second: sides.second.generation.map(f64::from),
     };
-    let last = |run: &'_ Loaded| run.steps.iter().rfind(|step| step.manifest.kind == "train").cloned();
+    let last =
+        |run: &'_ Loaded| run.steps.iter().rfind(|step| step.manifest.kind == StepKind::TRAIN.name).cloned();
     let (first, second) = (last(sides.first), last(sides.second));
     let label = |step: &Option<Step>| step.as_ref().map_or_else(|| "-".to_owned(), |step| step.slot.label());
     let title = match (label(&first), label(&second)) {

@@ -15,7 +15,7 @@ use dc0_core::store::{
 };
 use dc0_core::trainer::{PredictionSums, check_state};
 use dc0_runs::view::FinishedStep;
-use dc0_runs::{Folder, Manifest, Remedy};
+use dc0_runs::{Folder, Manifest, Remedy, SourceFormat, StepContent, StepKind};
 use dc0_steps::kinds::endings;
 
 use super::{Findings, chain};
@@ -39,6 +39,10 @@ const NORMALIZED_TESTS: u32 = 9;
 /// The version since which matches store all figures of today.
 const ALL_FIGURES: u32 = 11;
 
+/// The figures of matches that older versions lack.
+const NEWER_FIGURES: [&str; 7] =
+    ["mean_plies", "endings", "los", "normalized_elo", "normalized_elo_low", "normalized_elo_high", "sprt"];
+
 /// Reads a step's files, and adds what is wrong with them. `root` is the folder that they are in.
 pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings) {
     let manifest = &step.manifest;
@@ -60,18 +64,18 @@ pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings
         return;
     }
     let mut reader = Reader { root, step, findings };
-    match manifest.kind.as_str() {
-        "self_play" => reader.self_play(false),
-        "reanalyze" => reader.self_play(true),
-        "import_pgn" => reader.import::<PgnParams>(),
-        "import_lc0" => reader.import::<Lc0Params>(),
-        "arena" => reader.arena(),
-        "search" => reader.search(),
-        "puzzles" if manifest.summary.member("player").is_some() => reader.answers(),
-        "puzzles" => reader.puzzles(),
-        "validate" => reader.predictions(),
-        "network" | "load_network" | "grow" | "train" => reader.network(),
-        _ => {}
+    let Some(kind) = StepKind::named(&manifest.kind) else { return reader.unknown_kind() };
+    match kind.content {
+        StepContent::Network => reader.network(),
+        StepContent::SelfPlay => reader.self_play(false),
+        StepContent::GameCopies => reader.self_play(true),
+        StepContent::Imported(SourceFormat::Pgn) => reader.import::<PgnParams>(),
+        StepContent::Imported(SourceFormat::Lc0) => reader.import::<Lc0Params>(),
+        StepContent::Match => reader.arena(),
+        StepContent::Searches => reader.search(),
+        StepContent::Puzzles if manifest.summary.member("player").is_some() => reader.answers(),
+        StepContent::Puzzles => reader.puzzles(),
+        StepContent::Predictions => reader.predictions(),
     }
 }
 
@@ -84,6 +88,16 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn manifest(&self) -> &Manifest {
         &self.step.manifest
+    }
+
+    /// Adds that no more than digests can be checked.
+    fn unknown_kind(&mut self) {
+        let (path, kind) = (self.step.path.display(), &self.manifest().kind);
+        let problem = format!(
+            "{path}: its step is of the kind `{kind}`, which this dc0-run does not know, so only the digests of its files were checked; \
+             verify the run with the dc0-run that made it"
+        );
+        self.findings.problems.push(problem);
     }
 
     /// Adds a fault in the content of a file.
@@ -276,7 +290,8 @@ impl Reader<'_> {
             known.push("sprt");
         }
         if version < ALL_FIGURES {
-            known.retain(|name| self.manifest().summary.member(name).is_some());
+            let is_stored = |name: &str| self.manifest().summary.member(name).is_some();
+            known.retain(|name| !NEWER_FIGURES.contains(name) || is_stored(name));
         }
         self.summary(&found, &known);
     }
@@ -476,5 +491,39 @@ fn is_same(a: &Value, b: &Value) -> bool {
             (Some(a), Some(b)) => a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3),
             _ => a == b,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dc0_core::params::Value;
+    use dc0_runs::view::FinishedStep;
+    use dc0_runs::{Folder, Manifest};
+
+    use super::{Findings, verify};
+
+    #[test]
+    fn a_step_of_an_unknown_kind_is_reported() {
+        let manifest = Manifest {
+            version: 1,
+            step: "ab".repeat(32),
+            kind: "distill".to_owned(),
+            kind_version: 1,
+            params: Value::group(),
+            inputs: Vec::new(),
+            seed: 1,
+            files: Vec::new(),
+            summary: Value::group(),
+        };
+        let step = FinishedStep { path: "x/steps/0000-distill-abababab.json".into(), manifest };
+        let mut findings = Findings::default();
+        verify(&Folder::at(Path::new("x")), &step, &mut findings);
+        let [problem] = &findings.problems[..] else { panic!("{:?}", findings.problems) };
+        assert!(
+            problem.contains("0000-distill-abababab.json: its step is of the kind `distill`"),
+            "{problem}"
+        );
     }
 }

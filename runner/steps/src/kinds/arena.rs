@@ -26,7 +26,7 @@ use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{FileEntry, MatchGameRow, Provenance, read_entry, write_shard_table, write_table};
 use dc0_opponents::Opponent;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 
 use super::programs::{Startable, unfit_for_alphabeta};
 use super::unmet;
@@ -77,9 +77,8 @@ struct Part {
 }
 
 impl Step for Arena {
-    const KIND: &'static str = "arena";
+    const KIND: &'static StepKind = &StepKind::ARENA;
     const VERSION: u32 = 11;
-    const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
         form: "run.arena(player, player, #{…})",
@@ -116,7 +115,8 @@ impl Step for Arena {
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        let params: ArenaParams = read(Self::KIND, &manifest.params).map_err(|cause| past.damaged(cause))?;
+        let params: ArenaParams =
+            read(Self::KIND.name, &manifest.params).map_err(|cause| past.damaged(cause))?;
         let program = |name: &str| {
             let identity = manifest.summary.member("programs")?.member(name)?;
             let Value::Text(name) = identity.member("name")? else { return None };
@@ -699,7 +699,7 @@ impl ShardWork for Work<'_> {
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, .. } = *self;
         let nets: Vec<&Checkpoint> = self.nets.iter().flatten().collect();
-        let kind = (Arena::KIND, Arena::VERSION);
+        let kind = (Arena::KIND.name, Arena::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &nets, workspace, evaluators, self.provenance.clone())?;
         for (player, name) in step.players.iter().zip(self.names) {

@@ -3,7 +3,7 @@
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{GrowParams, NetworkSpec, grow, parameter_count};
 use dc0_core::params::{Problem, Value};
-use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
+use dc0_runs::{Input, Manifest, Product, RunError, StepKind, StepWorkspace};
 
 use super::network;
 use crate::assumption::Assumption;
@@ -34,9 +34,8 @@ impl Growth {
 }
 
 impl Step for Growth {
-    const KIND: &'static str = "grow";
+    const KIND: &'static StepKind = &StepKind::GROW;
     const VERSION: u32 = 2;
-    const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "grow",

@@ -15,7 +15,7 @@ use dc0_core::import::{
 use dc0_core::params::{Problem, Value};
 use dc0_core::store::{RejectRow, read_entry, write_table_fast};
 use dc0_process::format::counted;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -35,8 +35,8 @@ const TABLES: [&str; 4] = ["games", "positions", "headers", "rejects"];
 
 /// What the step of a format says of it.
 pub(crate) trait ImportFormat: GameFormat + Send + 'static {
-    /// The name of its step.
-    const KIND: &'static str;
+    /// The kind of its step.
+    const KIND: &'static StepKind;
     /// Must change whenever the same call gives different results than before.
     const VERSION: u32;
     /// The step's functions.
@@ -53,7 +53,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 }
 
 impl ImportFormat for PgnParams {
-    const KIND: &'static str = "import_pgn";
+    const KIND: &'static StepKind = &StepKind::IMPORT_PGN;
     const VERSION: u32 = 5;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
@@ -76,7 +76,7 @@ impl ImportFormat for PgnParams {
 }
 
 impl ImportFormat for Lc0Params {
-    const KIND: &'static str = "import_lc0";
+    const KIND: &'static StepKind = &StepKind::IMPORT_LC0;
     const VERSION: u32 = 2;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_lc0",
@@ -105,9 +105,8 @@ pub(crate) struct Import<F> {
 }
 
 impl<F: ImportFormat> Step for Import<F> {
-    const KIND: &'static str = F::KIND;
+    const KIND: &'static StepKind = F::KIND;
     const VERSION: u32 = F::VERSION;
-    const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = F::USAGES;
     const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Text], &[ArgumentKind::Texts]];
     const NEEDS_MAP: bool = false;

@@ -8,7 +8,7 @@ use dc0_core::network::parameter_count;
 use dc0_core::params;
 use dc0_core::params::{Problem, Value};
 use dc0_runs::net::{named_in, shipped};
-use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
+use dc0_runs::{Input, Manifest, Product, RunError, StepKind, StepWorkspace};
 
 use super::network;
 use crate::assumption::Assumption;
@@ -36,9 +36,8 @@ pub(crate) enum LoadNetwork {
 }
 
 impl Step for LoadNetwork {
-    const KIND: &'static str = "load_network";
+    const KIND: &'static StepKind = &StepKind::LOAD_NETWORK;
     const VERSION: u32 = 1;
-    const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "load_network",
         form: "run.load_network(name) or run.load_network(network)",

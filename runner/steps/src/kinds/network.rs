@@ -8,7 +8,7 @@ use dc0_core::network::graph::Graph;
 use dc0_core::network::{NetworkSpec, initial_weights, parameter_count};
 use dc0_core::params::{Problem, Value};
 use dc0_process::format::amount;
-use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
+use dc0_runs::{Input, Manifest, Product, RunError, StepKind, StepWorkspace};
 
 use crate::assumption::Assumption;
 use crate::context::StepContext;
@@ -26,9 +26,8 @@ use crate::usage::Usage;
 pub(crate) struct NewNetwork;
 
 impl Step for NewNetwork {
-    const KIND: &'static str = "network";
+    const KIND: &'static StepKind = &StepKind::NETWORK;
     const VERSION: u32 = 1;
-    const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "network",
         form: "run.network(#{…})",

@@ -22,7 +22,7 @@ use dc0_core::{durable, params, regular};
 use dc0_opponents::Opponent;
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use super::arena::{PROGRAM, useless_precision};
@@ -125,9 +125,8 @@ struct Part {
 }
 
 impl Step for Puzzles {
-    const KIND: &'static str = "puzzles";
+    const KIND: &'static StepKind = &StepKind::PUZZLES;
     const VERSION: u32 = 8;
-    const SERIES: Series = Series::Puzzles;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
         form: "run.puzzles(player, \"suite.epd\" or [\"FEN bm Qd1+;\", …], #{…})",
@@ -166,7 +165,8 @@ impl Step for Puzzles {
     }
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
-        let params: PuzzleParams = read(Self::KIND, &manifest.params).map_err(|cause| past.damaged(cause))?;
+        let params: PuzzleParams =
+            read(Self::KIND.name, &manifest.params).map_err(|cause| past.damaged(cause))?;
         let player = match manifest.input(PLAYER) {
             None => {
                 let network = past.read(manifest, "network")?.clone();
@@ -589,7 +589,7 @@ impl ShardWork for SuiteWork<'_> {
 
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, network, net, .. } = *self;
-        let kind = (Puzzles::KIND, Puzzles::VERSION);
+        let kind = (Puzzles::KIND.name, Puzzles::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, short_digest(&network.0.digest), network)?;

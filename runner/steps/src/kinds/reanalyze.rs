@@ -16,7 +16,7 @@ use dc0_core::selfplay::{
 use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_shard_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use super::unmet;
@@ -55,9 +55,8 @@ struct Part {
 }
 
 impl Step for Reanalysis {
-    const KIND: &'static str = "reanalyze";
+    const KIND: &'static StepKind = &StepKind::REANALYZE;
     const VERSION: u32 = 6;
-    const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[Usage {
         name: "reanalyze",
         form: "run.reanalyze(network, window, #{…})",
@@ -331,7 +330,7 @@ impl ShardWork for Work<'_> {
 
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
-        let kind = (Reanalysis::KIND, Reanalysis::VERSION);
+        let kind = (Reanalysis::KIND.name, Reanalysis::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;

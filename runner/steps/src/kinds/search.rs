@@ -15,7 +15,7 @@ use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{SearchFiles, read_entry, write_table};
 use dc0_process::format::{counted, counted_amount};
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use super::unmet;
@@ -55,9 +55,8 @@ struct Part {
 }
 
 impl Step for PositionSearch {
-    const KIND: &'static str = "search";
+    const KIND: &'static StepKind = &StepKind::SEARCH;
     const VERSION: u32 = 7;
-    const SERIES: Series = Series::Searches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
         form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",

@@ -22,7 +22,7 @@ use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_shard
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{
-    Folder, Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace,
+    Folder, Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace,
 };
 
 use super::unmet;
@@ -69,9 +69,8 @@ pub struct SelfPlay {
 }
 
 impl Step for SelfPlay {
-    const KIND: &'static str = "self_play";
+    const KIND: &'static StepKind = &StepKind::SELF_PLAY;
     const VERSION: u32 = 10;
-    const SERIES: Series = Series::Iterations;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
@@ -472,7 +471,7 @@ impl ShardWork for Work<'_> {
 
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
-        let kind = (SelfPlay::KIND, SelfPlay::VERSION);
+        let kind = (SelfPlay::KIND.name, SelfPlay::VERSION);
         let evaluators = (&*context.evaluators, context.is_mixed());
         let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
         job.add_net(workspace, self.network(), &step.network)?;

@@ -19,7 +19,7 @@ use dc0_core::trainer::{
 };
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, StepKind, StepWorkspace};
 
 use super::network;
 use crate::assumption::Assumption;
@@ -88,9 +88,8 @@ pub(crate) struct Training {
 }
 
 impl Step for Training {
-    const KIND: &'static str = "train";
+    const KIND: &'static StepKind = &StepKind::TRAIN;
     const VERSION: u32 = 8;
-    const SERIES: Series = Series::Networks;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
         form: "run.train(network, window, #{…})",
@@ -446,7 +445,7 @@ mod tests {
         let params = TrainParams { tablebases, ..TrainParams::default() };
         let training = Training { start: Network(Arc::new(fields)), window: Window::default() };
         let inputs = training.inputs(&params)?;
-        let (kind, version) = (Training::KIND, Training::VERSION);
+        let (kind, version) = (Training::KIND.name, Training::VERSION);
         Ok(Identity::new(&StepCall { kind, version, params: params.to_value(), inputs }, 1, 0))
     }
 

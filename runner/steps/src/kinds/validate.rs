@@ -14,7 +14,7 @@ use dc0_core::text_table;
 use dc0_core::trainer::{PredictionSums, ValidateParams, Validated, ValidationGames, ValidationJob};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use crate::assumption::Assumption;
@@ -56,9 +56,8 @@ struct Stored<'a> {
 }
 
 impl Step for NetworkValidation {
-    const KIND: &'static str = "validate";
+    const KIND: &'static StepKind = &StepKind::VALIDATE;
     const VERSION: u32 = 1;
-    const SERIES: Series = Series::Validations;
     const USAGES: &'static [Usage] = &[Usage {
         name: "validate",
         form: "run.validate(network, window, #{…})",

@@ -15,7 +15,7 @@ use super::library::{Found, Kind, Library};
 use super::shard;
 use dc0_process::clock::Stopwatch;
 use dc0_process::fault::chain;
-use dc0_runs::{Generation, Manifest};
+use dc0_runs::{Generation, Manifest, Series, StepKind};
 use dc0_tables::Sources;
 
 /// The time for new runs at each call. Chosen: half of the interval at which event streams ask.
@@ -68,11 +68,12 @@ impl Glances {
 /// `loss` of the last training, and `elo` of the latest net with its interval and number; null where there is none.
 fn glance(library: &Library, run: &Found) -> Value {
     let manifests = shard::manifests(library, run);
-    let is_of = |path: &Path, kind: &str| Manifest::kind_of(path) == Some(kind);
-    let last = manifests.iter().rfind(|path| is_of(path, "train"));
+    let kind = |path: &Path| Manifest::kind_of(path).and_then(StepKind::named);
+    let last = manifests.iter().rfind(|path| kind(path) == Some(&StepKind::TRAIN));
     let trained = last.and_then(|path| Manifest::read(&library.own(path.clone())?).ok());
     let loss = trained.and_then(|manifest| manifest.summary.member("loss").and_then(Param::as_f64));
-    let has_match = manifests.iter().any(|path| is_of(path, "arena"));
+    let has_match =
+        manifests.iter().any(|path| kind(path).is_some_and(|kind| kind.series() == Series::Matches));
     // Links that lead out of the folder of runs are not followed.
     let elo = if has_match && library.stray(run).is_none() { elo(library, run) } else { None };
     json!({ "loss": loss.filter(|loss| loss.is_finite()), "elo": elo })

@@ -7,7 +7,7 @@ use dc0_core::store::FileEntry;
 use super::cache::stamp;
 use super::library::{Found, Kind, Library};
 use dc0_runs::view::{GameFiles, manifest_files};
-use dc0_runs::{Manifest, ShardNote, shard_notes};
+use dc0_runs::{Manifest, ShardNote, StepKind, shard_notes};
 
 /// The files of a shard, relative to the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +80,10 @@ fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
 
 /// The last shards of the last finished steps, the latest first.
 fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
-    const KINDS: [&str; 4] = ["self_play", "import_pgn", "import_lc0", "arena"];
-    let has_games = |path: &PathBuf| Manifest::kind_of(path).is_some_and(|kind| KINDS.contains(&kind));
+    let has_games = |path: &PathBuf| {
+        let kind = Manifest::kind_of(path).and_then(StepKind::named);
+        kind.is_some_and(|kind| kind.content.is_new_games())
+    };
     let last = manifests(library, run).into_iter().rev().filter(has_games).take(3);
     let manifests = last.filter_map(|path| Manifest::read(&library.own(path)?).ok());
     manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())

@@ -15,7 +15,7 @@ use dc0_core::store::{
 use super::ExportError;
 use super::args::{ExportPgnArgs, Games};
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
-use dc0_runs::{Folder, FolderKind, Slot};
+use dc0_runs::{Folder, FolderKind, Slot, StepContent, StepKind};
 
 /// Writes the games of all steps that are asked for, in the order of the script, and returns lines that report what was written.
 pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
@@ -27,7 +27,9 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
         .iter()
         .filter_map(|step| Some((step, step.manifest.slot()?)))
         .filter(|(step, slot)| {
-            args.games.includes(&step.manifest.kind) && args.number.is_none_or(|number| number == slot.number)
+            let is_chosen =
+                StepKind::named(&step.manifest.kind).is_some_and(|kind| args.games.includes(kind));
+            is_chosen && args.number.is_none_or(|number| number == slot.number)
         })
         .collect();
     if wanted.is_empty() {
@@ -155,12 +157,12 @@ fn run_name(root: &Path) -> String {
 
 impl Games {
     /// Whether these are games of a kind of step.
-    fn includes(self, kind: &str) -> bool {
+    fn includes(self, kind: &StepKind) -> bool {
         match self {
-            Self::All => ["self_play", "import_pgn", "import_lc0", "arena"].contains(&kind),
-            Self::SelfPlay => kind == "self_play",
-            Self::Imported => ["import_pgn", "import_lc0"].contains(&kind),
-            Self::Matches => kind == "arena",
+            Self::All => kind.content.is_new_games(),
+            Self::SelfPlay => kind.content == StepContent::SelfPlay,
+            Self::Imported => matches!(kind.content, StepContent::Imported(_)),
+            Self::Matches => kind.content == StepContent::Match,
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError
             // Copies with new targets have the positions of other steps once more.
             let is_chosen = match args.number {
                 Some(number) => number == slot.number,
-                None => step.manifest.kind != "reanalyze",
+                None => !step.manifest.has_copies(),
             };
             slot.series == Series::Iterations && is_chosen
         })

@@ -4,7 +4,7 @@ use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_process::format::counted;
 use dc0_runs::view::RunView;
-use dc0_runs::{Folder, Manifest, Record, RunError};
+use dc0_runs::{Folder, Manifest, Record, RunError, SourceFormat, StepContent, StepKind};
 
 /// The tables, each with what one row is. The first is the one that hubs show.
 const TABLES: [(&str, &str); 4] = [
@@ -23,10 +23,14 @@ pub(super) fn write(folder: &Folder, name: &str, license: &str) -> Result<Vec<St
     let (Some(record), Some(step)) = (run.record()?, run.steps()?.into_iter().next()) else {
         return Ok(Vec::new());
     };
+    let kind = StepKind::named(&step.manifest.kind);
+    let Some(StepContent::Imported(format)) = kind.map(|kind| kind.content) else {
+        return Ok(Vec::new());
+    };
     let path = folder.path("README.md");
     let mut lines = Vec::new();
     if !path.exists() {
-        let page = page(name, license, &record, &step.manifest);
+        let page = page(name, license, &record, &step.manifest, format);
         durable::write(&path, page.as_bytes()).map_err(RunError::io("write", &path))?;
         lines.push(format!("wrote    {}; edit it before you publish the dataset", path.display()));
     }
@@ -65,9 +69,12 @@ fn size_category(rows: u64) -> &'static str {
     categories.into_iter().find(|(most, _)| rows < *most).map_or("10B<n<100B", |(_, name)| name)
 }
 
-fn page(name: &str, license: &str, record: &Record, manifest: &Manifest) -> String {
+fn page(name: &str, license: &str, record: &Record, manifest: &Manifest, format: SourceFormat) -> String {
     let summary = &manifest.summary;
-    let content = if manifest.kind == "import_lc0" { "training data of Leela Chess Zero" } else { "PGN" };
+    let content = match format {
+        SourceFormat::Pgn => "PGN",
+        SourceFormat::Lc0 => "training data of Leela Chess Zero",
+    };
     let [games, positions] = ["games", "positions"].map(|name| figure(summary, name));
     let config = |(index, (table, _)): (usize, &(&str, &str))| {
         let default = if index == 0 { "\n  default: true" } else { "" };

@@ -21,7 +21,7 @@ use crate::metered::metered;
 use crate::step::Step as _;
 
 /// The shards of matches.
-pub(crate) const REMOTE: RemoteKind = RemoteKind { kind: Arena::KIND, version: Arena::VERSION, prepare };
+pub(crate) const REMOTE: RemoteKind = RemoteKind { kind: Arena::KIND.name, version: Arena::VERSION, prepare };
 
 struct Remote {
     params: ArenaParams,

@@ -22,7 +22,8 @@ use crate::metered::metered;
 use crate::step::Step as _;
 
 /// The shards of suites.
-pub(crate) const REMOTE: RemoteKind = RemoteKind { kind: Puzzles::KIND, version: Puzzles::VERSION, prepare };
+pub(crate) const REMOTE: RemoteKind =
+    RemoteKind { kind: Puzzles::KIND.name, version: Puzzles::VERSION, prepare };
 
 /// The suite among a job's files.
 pub(super) const SUITE: &str = "suite";

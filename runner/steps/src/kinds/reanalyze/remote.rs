@@ -25,7 +25,7 @@ use crate::step::Step as _;
 
 /// The shards of reanalysis.
 pub(crate) const REMOTE: RemoteKind =
-    RemoteKind { kind: Reanalysis::KIND, version: Reanalysis::VERSION, prepare };
+    RemoteKind { kind: Reanalysis::KIND.name, version: Reanalysis::VERSION, prepare };
 
 struct Remote {
     params: ReanalysisParams,

@@ -26,7 +26,7 @@ use crate::step::Step as _;
 
 /// The shards of self-play.
 pub(crate) const REMOTE: RemoteKind =
-    RemoteKind { kind: SelfPlay::KIND, version: SelfPlay::VERSION, prepare };
+    RemoteKind { kind: SelfPlay::KIND.name, version: SelfPlay::VERSION, prepare };
 
 struct Remote {
     params: SelfPlayParams,

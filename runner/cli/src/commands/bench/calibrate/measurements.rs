@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dc0_runs::view::finished_steps;
-use dc0_runs::{Folder, History, JournalEvent, Manifest};
+use dc0_runs::{Folder, History, JournalEvent, Manifest, StepKind};
 use dc0_steps::speeds::{Costs, Measured, Speeds};
 
 /// The steps of a run, in order.
@@ -99,14 +99,15 @@ pub(super) fn speeds(cold: &[(f64, Observed)], warm: &Observed, lanes: u32) -> R
     }
     let start =
         cold.iter().map(|(all, steps)| (all - steps.seconds()).max(0.0)).fold(f64::INFINITY, f64::min);
-    let eight = warm.best("shards", "self_play")?.seconds;
-    let shard = ((eight - fixed("self_play")) / 7.0).max(0.0);
-    let positions = warm.best("unread", "self_play")?.positions;
-    let read = (warm.best("read", "train")?.seconds - fixed("train")).max(0.0) / positions.max(1.0);
+    let (self_play, train) = (StepKind::SELF_PLAY.name, StepKind::TRAIN.name);
+    let eight = warm.best("shards", self_play)?.seconds;
+    let shard = ((eight - fixed(self_play)) / 7.0).max(0.0);
+    let positions = warm.best("unread", self_play)?.positions;
+    let read = (warm.best("read", train)?.seconds - fixed(train)).max(0.0) / positions.max(1.0);
     let measured = |label: &str, kind: &str, rows: f64| -> Result<Measured, String> {
         let found = warm.best(label, kind)?;
         let work = (found.seconds - fixed(kind)).max(0.0);
-        let is_training = kind == "train";
+        let is_training = kind == train;
         let lanes = if is_training { 1.0 } else { f64::from(lanes) };
         let flops = if is_training { 3.0 * found.flops } else { found.flops };
         Ok(Measured { flops, rows, seconds: work * lanes / found.items.max(1.0) })
@@ -118,7 +119,7 @@ pub(super) fn speeds(cold: &[(f64, Observed)], warm: &Observed, lanes: u32) -> R
             measured("dc0-4x64 in large batches", kind, large)?,
         ]))
     };
-    let (playing, training) = (costs("self_play", 32.0, 2.0)?, costs("train", 128.0, 8.0)?);
+    let (playing, training) = (costs(self_play, 32.0, 2.0)?, costs(train, 128.0, 8.0)?);
     Ok(Speeds { start, step, first, shard, read, playing, training })
 }
 
