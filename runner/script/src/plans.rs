@@ -242,16 +242,11 @@ fn no_end(mut attempts: Vec<Attempt>) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arc, Assumption, RunOptions, ScriptToPlan, Sources};
+    use super::{Arc, Assumption, Attempt, RunOptions, ScriptToPlan, Sources};
 
-    #[test]
-    fn too_many_steps_end_the_plan_whichever_trial_they_are_in() {
+    /// Plans a script for matches that end even.
+    fn attempt(text: &str, most_steps: usize) -> Attempt {
         let folder = tempfile::tempdir().expect("a folder");
-        let text =
-            "sweep(#{ name: \"s\", space: #{ x: choice([1, 2, 3]) }, sampler: #{ kind: \"grid\" } }, |trial| {
-            for step in 0..2 * trial.number + 1 { trial.run.network(#{}); }
-            0.5
-        });";
         let script = ScriptToPlan {
             path: &folder.path().join("x.rhai"),
             folder: None,
@@ -262,11 +257,62 @@ mod tests {
             operations: 1_000_000,
             is_stopped: Arc::new(|| false),
         };
-        let attempt = script.attempt(Assumption::Even, 2);
-        let message = attempt.ended.as_ref().expect_err("the second trial has three steps").message.clone();
-        assert!(message.starts_with("the plan has 3 steps and no end"), "{message}");
-        assert!(attempt.is_endless() && !attempt.ends_all());
-        let attempt = script.attempt(Assumption::Even, 20);
-        assert!(attempt.ended.is_ok() && !attempt.is_endless(), "{:?}", attempt.ended);
+        script.attempt(Assumption::Even, most_steps)
+    }
+
+    fn has_end(attempt: &Attempt) -> bool {
+        attempt.ended.is_ok() && !attempt.is_endless()
+    }
+
+    #[test]
+    fn too_many_steps_end_the_plan_whichever_trial_they_are_in() {
+        let text =
+            "sweep(#{ name: \"s\", space: #{ x: choice([1, 2, 3]) }, sampler: #{ kind: \"grid\" } }, |trial| {
+            for step in 0..2 * trial.number + 1 { trial.run.network(#{}); }
+            0.5
+        });";
+        let endless = attempt(text, 2);
+        let message = endless.ended.as_ref().expect_err("the second trial has three steps").message.clone();
+        assert!(message.starts_with("the plan has no end after 3 steps;"), "{message}");
+        assert!(endless.is_endless() && !endless.ends_all());
+        let ended = attempt(text, 20);
+        assert!(has_end(&ended), "{:?}", ended.ended);
+    }
+
+    #[test]
+    fn queries_whose_rows_are_not_read_count_only_until_the_next_step() {
+        let text = |after: &str| {
+            format!(
+                "let run = open_run(\"small\");
+                let net = run.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
+                for i in 0..4 {{
+                    print(run.sql(\"select 1\"));
+                    print(run.sql(\"select 2\"));
+                    {after}
+                }}"
+            )
+        };
+        let ended = attempt(&text("run.self_play(net, #{ games: 4 });"), 50);
+        assert!(has_end(&ended), "{:?}", ended.ended);
+        let message = attempt(&text(""), 50).ended.expect_err("eight queries count as 160 steps").message;
+        let expected = "the plan has no end after 1 step and 3 queries of tables; does a loop of the script only query tables?";
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn queries_of_a_trial_do_not_count_for_others() {
+        let text =
+            "sweep(#{ name: \"s\", space: #{ x: choice([1, 2, 3]) }, sampler: #{ kind: \"grid\" } }, |trial| {
+            trial.run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+            1.0 * trial.run.sql(\"select count(*) as n from games\").rows()[0].n
+        });";
+        let ended = attempt(text, 30);
+        assert!(has_end(&ended), "{:?}", ended.ended);
+        let endless = attempt(text, 20);
+        let message = endless.ended.as_ref().expect_err("a step and a query count as 21").message.clone();
+        assert!(
+            message.contains("no end after 1 step and 1 query of tables; does the script wait"),
+            "{message}"
+        );
     }
 }

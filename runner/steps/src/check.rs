@@ -46,7 +46,8 @@ use planned_run::{PlannedRun, PlannedStep};
 /// Most steps of a plan, repeated ones included; more than any script that ends.
 pub const MAX_STEPS: usize = 100_000;
 
-/// Steps that a query of a table counts as, which takes 2 ms instead of 0.1. Measured.
+/// Steps that a query of a table counts as, which takes 2 ms instead of 0.1. Measured. One whose rows are not read counts only until the
+/// next step, so that loops of queries alone have an end.
 const STEPS_OF_QUERY: usize = 20;
 
 /// The host of a dry run, which plans the steps that scripts call.
@@ -150,7 +151,7 @@ impl Planner {
         let plan = self.state();
         let (steps, seconds) = plan.size();
         match (plan.endless_after, error) {
-            (Some(steps), _) => PlannedEnd::Endless { steps: steps.min(self.most_steps) },
+            (Some((steps, queries)), _) => PlannedEnd::Endless { steps: steps.min(self.most_steps), queries },
             (None, Some(error)) => PlannedEnd::Fails(error),
             (None, None) => PlannedEnd::Ends { steps, seconds },
         }
@@ -193,17 +194,20 @@ impl Planner {
         self.run().seconds += plan.assumed_seconds(&step);
         let steps = plan.add(&planned.identity, step, &call.params(), call.given());
         drop(plan);
-        self.recorder.did(planned.identity.digits().to_owned());
+        self.recorder.did_step(planned.identity.digits().to_owned());
         self.check_end(steps)
     }
 
     /// An error if these steps and the queries of tables so far are more than those of a script that ends.
     fn check_end(&self, steps: usize) -> Result<(), HostError> {
-        let planned = steps + STEPS_OF_QUERY * self.recorder.table_queries();
+        let (read, unread) = self.recorder.table_queries();
+        let planned = steps + STEPS_OF_QUERY * (read + unread);
         if planned <= self.most_steps {
             return Ok(());
         }
-        Err(endless(&self.plan, &self.recorder, self.assumption, steps))
+        // Steps alone, if they are as many as that.
+        let queries = if steps > self.most_steps { 0 } else { read + unread };
+        Err(endless(&self.plan, &self.recorder, self.assumption, (steps, queries)))
     }
 
     /// Threads that play.
@@ -467,15 +471,22 @@ impl Host for Planner {
 }
 
 /// The error of a plan without an end, which the plan caches.
-fn endless(plan: &Mutex<Plan>, recorder: &Recorder, assumption: Assumption, steps: usize) -> HostError {
-    plan.lock().unwrap_or_else(PoisonError::into_inner).endless_after = Some(steps);
+fn endless(
+    plan: &Mutex<Plan>,
+    recorder: &Recorder,
+    assumption: Assumption,
+    (steps, queries): (usize, usize),
+) -> HostError {
+    plan.lock().unwrap_or_else(PoisonError::into_inner).endless_after = Some((steps, queries));
+    let (read, unread) = recorder.table_queries();
     let hint = match recorder.trace().last() {
+        _ if queries > 0 && unread > read => "does a loop of the script only query tables?".to_owned(),
         Some(reading) => format!("does the script wait for another value at {reading}?"),
         None => format!("does a loop of the script never end? {}", assumption.whole()),
     };
     // Another plan may have the same steps, and an end.
     recorder.did("no end".to_owned());
-    HostError::Endless { steps, hint }
+    HostError::Endless { after: alternatives::size(steps, queries), hint }
 }
 
 /// Whether a group has a value at a dotted path.

@@ -535,10 +535,10 @@ pub enum HostError {
     #[error("there is nothing to wait for: no step was started beside others")]
     NothingBegun,
     /// A check has come to more steps than any script that ends.
-    #[error("the plan has {steps} steps and no end; {hint}")]
+    #[error("the plan has no end after {after}; {hint}")]
     Endless {
-        /// Steps so far.
-        steps: usize,
+        /// Steps, and queries of tables, so far.
+        after: String,
         /// What the script may wait for.
         hint: String,
     },

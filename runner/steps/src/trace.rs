@@ -46,6 +46,15 @@ impl Events {
     }
 }
 
+/// Queries of tables whose rows are assumed.
+#[derive(Debug, Clone, Copy, Default)]
+struct TableQueries {
+    /// Those whose rows the script reads.
+    read: usize,
+    /// The others since its last step.
+    unread: usize,
+}
+
 /// What a planned script does.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
@@ -54,7 +63,8 @@ pub struct Trace {
     sweeps: usize,
     last: Option<Reading>,
     reads_tables: bool,
-    table_queries: usize,
+    /// Those of the script itself, and of each trial.
+    queries: BTreeMap<Option<Section>, TableQueries>,
 }
 
 impl Trace {
@@ -148,18 +158,31 @@ impl Recorder {
 
     /// The script reads rows of a table that are assumed.
     pub(crate) fn read_table(&self, reading: Reading) {
-        self.lock().reads_tables = true;
+        {
+            let mut trace = self.lock();
+            trace.reads_tables = true;
+            let queries = trace.queries.entry(self.trial).or_default();
+            queries.read += 1;
+            queries.unread = queries.unread.saturating_sub(1);
+        }
         self.read(reading);
     }
 
     /// The script queries a table whose rows are assumed.
     pub(crate) fn query_table(&self) {
-        self.lock().table_queries += 1;
+        self.lock().queries.entry(self.trial).or_default().unread += 1;
     }
 
-    /// How often it has queried such tables.
-    pub(crate) fn table_queries(&self) -> usize {
-        self.lock().table_queries
+    /// How often it has queried such tables and read their rows, and how often it has queried others since its last step.
+    pub(crate) fn table_queries(&self) -> (usize, usize) {
+        let queries = self.lock().queries.get(&self.trial).copied().unwrap_or_default();
+        (queries.read, queries.unread)
+    }
+
+    /// The script has a step done.
+    pub(crate) fn did_step(&self, step: String) {
+        self.lock().queries.entry(self.trial).or_default().unread = 0;
+        self.did(step);
     }
 
     /// The script has something done: a step, or a promotion.

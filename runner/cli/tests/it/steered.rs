@@ -107,7 +107,7 @@ while rows < 3 {
     let ended = check(&script);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     // A query counts as 20 steps, of which there are 10000.
-    assert!(ended.stdout.contains("no end after 478 steps"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("no end after 478 steps and 477 queries of tables"), "{}", ended.stdout);
 }
 
 #[test]
@@ -117,7 +117,8 @@ fn a_loop_that_only_queries_a_table_is_given_up_early() {
 while run.sql(\"select count(*) as n from games\").rows()[0].n < 1000000 { }";
     let ended = check(&script);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let endless = "no end after 2 steps  differs from x.rhai:4:50, which reads `rows`\n";
+    let endless =
+        "no end after 2 steps and 500 queries of tables  differs from x.rhai:4:50, which reads `rows`\n";
     assert_eq!(ended.stdout.matches(endless).count(), 2, "{}", ended.stdout);
     assert!(ended.stdout.contains("tables hold 1000000:  2 steps"), "{}", ended.stdout);
 }
@@ -133,10 +134,10 @@ if run.table(\"games\").column(\"opening_plies\")[0] > 100 { run.train(net, run.
     let parts = "x.rhai:4:50, which reads `rows`";
     for expected in [
         format!(
-            "  matches end even, tables hold 0:                           no end after 478 steps  differs from {parts}\n"
+            "  matches end even, tables hold 0:                           no end after 478 steps and 477 queries of tables  differs from {parts}\n"
         ),
         format!(
-            "  the first player wins, losses fall, tables hold 1:         no end after 478 steps  differs from {parts}\n"
+            "  the first player wins, losses fall, tables hold 1:         no end after 478 steps and 477 queries of tables  differs from {parts}\n"
         ),
         "  the first player loses, losses rise, tables hold 1000000:  3 steps".to_owned(),
         "a table has one row of millions\n".to_owned(),
@@ -267,4 +268,9 @@ run.grow(net, #{ auxiliary_heads: #{ reply: true } });",
     let expected = "the net has auxiliary_heads.reply already; leave it out";
     assert!(checked.contains(expected), "{checked}");
     assert_eq!(checked, error(&[]));
+    // It has not begun.
+    let verified: Ended =
+        experiment.start(&["verify", "datasets/small"]).wait_with_output().expect("ends").into();
+    let report = verified.stdout;
+    assert!(report.contains("whole; 1 finished step with") && !report.contains("not finished"), "{report}");
 }

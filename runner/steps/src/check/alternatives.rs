@@ -23,6 +23,8 @@ pub enum PlannedEnd {
     Endless {
         /// The number after which it was given up.
         steps: usize,
+        /// The queries of tables that counted as steps, too, if the steps alone were not too many.
+        queries: usize,
     },
     /// It stops with an error of its own: a failed `assert`, or a `throw`.
     Fails(String),
@@ -55,6 +57,12 @@ pub(super) fn render(alternatives: &[Alternative]) -> String {
     "\nThe plan depends on results that are not known yet. If\n".to_owned() + &lines.collect::<String>()
 }
 
+/// How long a plan is.
+pub(super) fn size(steps: usize, queries: usize) -> String {
+    let steps = counted(steps, "step");
+    if queries == 0 { steps } else { format!("{steps} and {} of tables", counted(queries, "query")) }
+}
+
 impl Alternative {
     fn row(&self) -> Vec<String> {
         let end = match &self.end {
@@ -62,7 +70,7 @@ impl Alternative {
                 format!("{}, {}", counted(*steps, "step"), duration(Duration::from_secs_f64(*seconds)))
             }
             PlannedEnd::Ends { steps, seconds: None } => counted(*steps, "step"),
-            PlannedEnd::Endless { steps } => format!("no end after {steps} steps"),
+            PlannedEnd::Endless { steps, queries } => format!("no end after {}", size(*steps, *queries)),
             // A row of the table is one line.
             PlannedEnd::Fails(message) => {
                 let lines: Vec<&str> = message.lines().map(str::trim).collect();

@@ -118,8 +118,8 @@ pub(super) struct Plan {
     speeds: Option<Speeds>,
     /// Kinds of steps that are left to do, of which the first step takes longer.
     to_do: BTreeSet<&'static str>,
-    /// The number of steps after which it was given up, if it has no end.
-    pub(super) endless_after: Option<usize>,
+    /// After how many steps it was given up if it has no end, and how many queries of tables made up the rest.
+    pub(super) endless_after: Option<(usize, usize)>,
 }
 
 impl Default for Plan {

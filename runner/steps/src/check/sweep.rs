@@ -108,7 +108,7 @@ impl SweepHost for PlannedSweep {
     fn replicate(&self, id: Replicate, _: &Point) -> Result<Arc<dyn Host>, HostError> {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed);
         if turns > self.most_steps {
-            return Err(endless(&self.plan, &self.recorder, self.assumption, turns));
+            return Err(endless(&self.plan, &self.recorder, self.assumption, (turns, 0)));
         }
         let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         plan.begin(&self.name, id);
