@@ -83,11 +83,18 @@ pub struct Occurrences(BTreeMap<Identity, u32>);
 impl Occurrences {
     /// The identity of the next call like this.
     pub fn next(&mut self, call: &StepCall, run_seed: u64) -> Identity {
-        let first = Identity::new(call, run_seed, 0);
-        let count = self.0.entry(first).or_default();
-        let identity = Identity::new(call, run_seed, *count);
-        *count += 1;
+        let identity = self.peek(call, run_seed);
+        *self.0.entry(Identity::new(call, run_seed, 0)).or_default() += 1;
         identity
+    }
+
+    /// The identity that the next call like this will have.
+    pub fn peek(&self, call: &StepCall, run_seed: u64) -> Identity {
+        let first = Identity::new(call, run_seed, 0);
+        match self.0.get(&first) {
+            None => first,
+            Some(count) => Identity::new(call, run_seed, *count),
+        }
     }
 }
 
@@ -127,9 +134,11 @@ mod tests {
     fn equal_calls_differ_by_their_order_only() {
         let mut occurrences = Occurrences::default();
         let first = occurrences.next(&call(), 7);
+        let coming = occurrences.peek(&call(), 7);
         let other = occurrences.next(&StepCall { version: 2, ..call() }, 7);
         let second = occurrences.next(&call(), 7);
         assert_ne!(first, second);
+        assert_eq!(second, coming);
         assert_ne!(first, other);
         let mut again = Occurrences::default();
         assert_eq!((again.next(&call(), 7), again.next(&call(), 7)), (first, second));

@@ -398,6 +398,16 @@ impl Run {
         self.step_as(call, &identity, slot, body)
     }
 
+    /// Whether a step is yet to be done if the script calls it now: neither this run nor one that it takes steps over from has finished
+    /// it.
+    pub fn is_to_do(&self, call: &StepCall) -> Result<bool, RunError> {
+        self.is_new(&self.occurrences.peek(call, self.record.seed))
+    }
+
+    fn is_new(&self, identity: &Identity) -> Result<bool, RunError> {
+        Ok(!self.store.has(identity)? && self.sources.find(identity, &self.folder)?.is_none())
+    }
+
     /// The identity of a call that is made now.
     fn next_identity(&mut self, call: &StepCall) -> Identity {
         let identity = self.occurrences.next(call, self.record.seed);
@@ -454,7 +464,7 @@ impl Run {
         self.check_folder()?;
         let identity = self.next_identity(&call);
         // What is finished already is put into its place once its position is known.
-        if self.store.has(&identity)? || self.sources.find(&identity, &self.folder)?.is_some() {
+        if !self.is_new(&identity)? {
             return Ok(Begun { call, identity, slot, workspace: None });
         }
         let PreparedSlot { moved, .. } = self.store.prepare(&identity, slot, self.steps)?;

@@ -109,11 +109,12 @@ fn play(
     })
 }
 
+fn training(size: i64) -> StepCall {
+    let inputs = vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }];
+    StepCall { inputs, ..call("train", size) }
+}
+
 fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
-    let call = StepCall {
-        inputs: vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }],
-        ..call("train", size)
-    };
     let body = |workspace: &StepWorkspace| {
         let path = workspace.slot.path("networks", ".safetensors");
         Ok::<_, RunError>(Product {
@@ -121,7 +122,7 @@ fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
             summary: Value::None,
         })
     };
-    run.step(&call, slot, body).expect("trains")
+    run.step(&training(size), slot, body).expect("trains")
 }
 
 /// Every file of the run with its content, except files that contain times.
@@ -938,6 +939,29 @@ fn a_taken_over_step_keeps_its_time_and_outlives_the_other_run() {
         let content = fs::read(run.folder().path(&file.path)).expect("reads");
         assert_eq!(durable::digest(&content), file.blake3);
     }
+}
+
+#[test]
+fn a_step_is_to_do_until_this_run_or_a_reuse_source_has_finished_it() {
+    let parent = tempfile::tempdir().expect("folder");
+    let step = training(5);
+    let mut run = open(parent.path());
+    assert!(run.is_to_do(&step).expect("reads"));
+    fail(&mut run, &step, network(0));
+    drop(run);
+    let mut run = open(parent.path());
+    assert!(run.is_to_do(&step).expect("reads"), "it failed");
+    train(&mut run, 5, network(0));
+    assert!(run.is_to_do(&step).expect("reads"), "the next equal call is another step");
+    drop(run);
+    train(&mut open(parent.path()), 6, network(0));
+    let run = open(parent.path());
+    assert!(!run.is_to_do(&step).expect("reads"), "it was superseded, and returns");
+    let sources = Arc::new(super::ReuseSources::default());
+    sources.add(run.folder().clone());
+    let other = open_beside(parent.path(), "other", &sources).expect("opens");
+    assert!(!other.is_to_do(&training(6)).expect("reads"), "it is taken over");
+    assert!(other.is_to_do(&training(7)).expect("reads"));
 }
 
 #[test]

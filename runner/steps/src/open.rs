@@ -61,6 +61,7 @@ impl Open {
     /// Does a step, and prints its closing line.
     pub(super) fn step(&mut self, call: &dyn Call, slot: Slot) -> Result<Finished, HostError> {
         self.check_most()?;
+        self.check_new(call)?;
         let step_call = call.step_call()?;
         let context = &self.context;
         let finished = self.run.step(&step_call, slot, |workspace| do_work(call, workspace, context))?;
@@ -71,6 +72,7 @@ impl Open {
     /// Begins a step whose work is done beside the next ones.
     pub(super) fn start(&mut self, call: Arc<dyn Call>, slot: Slot) -> Result<(), HostError> {
         self.context.check()?;
+        self.check_new(&*call)?;
         self.beside = Some(Beside::start(&mut self.run, &self.context, call, slot)?);
         Ok(())
     }
@@ -94,6 +96,14 @@ impl Open {
             self.context.interrupt.request();
         }
         Ok(self.context.check()?)
+    }
+
+    /// An error if a step that is not finished cannot be done. It comes before the step begins, lest it stay unfinished.
+    fn check_new(&self, call: &dyn Call) -> Result<(), HostError> {
+        match call.check_new() {
+            Err(error) if self.run.is_to_do(&call.step_call()?)? => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Counts a finished step, and prints its closing line.
