@@ -10,7 +10,7 @@ use crate::error::AnalysisError;
 use crate::source::{RunSource, StepRow};
 use crate::staleness::step_of;
 
-/// A training with positions that no earlier training of its run had read.
+/// A training with positions that no earlier training of its run had read, if their number is known.
 pub(super) struct Reuse {
     pub(super) run: String,
     /// The number of the net that was trained.
@@ -53,26 +53,36 @@ fn of_run(run: &RunSource, counts: &PositionCounts) -> Vec<Reuse> {
     let origins = origins(run);
     let (mut read, mut reuses) = (BTreeSet::new(), Vec::new());
     for training in run.steps.iter().filter(|step| step.kind == "train") {
-        let trainable = |step: &StepRow| {
+        let trainable = |step: &StepRow, targets: Targets| {
             let count = step.number.and_then(|number| counts.get(&(run.name.clone(), number)));
-            count.map_or(0.0, |count| if needs_targets(training) { count.full } else { count.all })
+            let Some(count) = count else { return Some(0.0) };
+            match targets {
+                _ if !needs_targets(training) => Some(count.all),
+                Targets::Stored => Some(count.full),
+                Targets::All => Some(count.all),
+                Targets::Drawn => (count.full == count.all).then_some(count.all),
+            }
         };
         let window = window(training);
-        let mut new = 0.0;
+        let mut new = Some(0.0);
         for step in run.steps.iter().filter(|step| window.contains(step.identity.as_str())) {
             let own = &origins[step.identity.as_str()];
-            if !own.is_subset(&read) {
+            if own.keys().any(|origin| !read.contains(origin)) {
                 // A reanalysis has copies of games that were read already, too.
-                let is_read = |origin: &&StepRow| {
-                    let identity = origin.identity.as_str();
-                    own.contains(identity) && read.contains(identity)
+                let copies = |(origin, targets): (&&str, &Targets)| {
+                    let origin = run.steps.iter().find(|step| step.identity == **origin);
+                    trainable(origin?, *targets)
                 };
-                new += trainable(step) - run.steps.iter().filter(is_read).map(trainable).sum::<f64>();
+                let old: Option<f64> =
+                    own.iter().filter(|(origin, _)| read.contains(*origin)).map(copies).sum();
+                let all = trainable(step, Targets::Stored);
+                new = new.zip(all).zip(old).map(|((new, all), old)| new + all - old);
             }
-            read.extend(own);
+            read.extend(own.keys().copied());
         }
+        let new = new.filter(|new| *new > 0.0);
         let samples = training.summary.member("samples_seen").and_then(Value::as_f64);
-        if let (Some(network), Some(samples)) = (training.number, samples.filter(|_| new > 0.0)) {
+        if let (Some(network), Some(samples), Some(new)) = (training.number, samples, new) {
             reuses.push(Reuse { run: run.name.clone(), network, samples: samples / new });
         }
     }
@@ -91,26 +101,53 @@ fn window(training: &StepRow) -> BTreeSet<&str> {
     names.filter(|name| !name.ends_with(" × 0")).filter_map(|name| step_of(name)).collect()
 }
 
+/// Which positions of copied games have a policy target.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Targets {
+    /// Those that have one in the games that were copied.
+    Stored,
+    /// A share of the others, too, drawn at random.
+    Drawn,
+    /// All.
+    All,
+}
+
+impl Targets {
+    /// Those of the copies by a reanalysis, if it copies games as they were stored.
+    fn of_reanalysis(step: &StepRow) -> Self {
+        let takes_all = step.params.member("positions") == Some(&Value::Text("all".to_owned()));
+        let share = step.params.member("share").and_then(Value::as_f64).unwrap_or(1.0);
+        match (takes_all, share < 1.0) {
+            (true, false) => Self::All,
+            (true, true) => Self::Drawn,
+            (false, _) => Self::Stored,
+        }
+    }
+}
+
 /// For each step, the steps whose games it has: itself, or of a reanalysis those that it has copies of. Shards of datasets and other
 /// runs stand for themselves, by their digests.
-fn origins<'a>(run: &'a RunSource) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+fn origins<'a>(run: &'a RunSource) -> BTreeMap<&'a str, BTreeMap<&'a str, Targets>> {
     let made = |(path, file): (&'a String, &'a FileEntry)| {
         let (_, shard) = path.strip_prefix("games/")?.split_once("/part-")?;
         Some((file.blake3.as_str(), shard.get(..8)?))
     };
     let makers: BTreeMap<&str, &str> = run.digests.iter().filter_map(made).collect();
-    let mut origins: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut origins: BTreeMap<&str, BTreeMap<&str, Targets>> = BTreeMap::new();
     for step in &run.steps {
-        let mut own = BTreeSet::new();
+        let mut own = BTreeMap::new();
         if step.kind == "reanalyze" {
+            let new = Targets::of_reanalysis(step);
             for (_, digest) in step.inputs.iter().filter(|(name, _)| name.starts_with("games ")) {
                 match makers.get(digest.as_str()).and_then(|maker| origins.get(maker)) {
-                    Some(origin) => own.extend(origin),
-                    None => _ = own.insert(digest.as_str()),
+                    Some(copied) => {
+                        own.extend(copied.iter().map(|(origin, targets)| (*origin, new.max(*targets))));
+                    }
+                    None => _ = own.insert(digest.as_str(), new),
                 }
             }
         } else {
-            own.insert(step.identity.as_str());
+            own.insert(step.identity.as_str(), Targets::Stored);
         }
         origins.insert(step.identity.as_str(), own);
     }

@@ -1,9 +1,9 @@
 //! Reports of small handmade runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use dc0_analysis::charts::{Chart, Marks, Scale};
+use dc0_analysis::charts::{Chart, Ink, Marks, Scale};
 use dc0_analysis::report::{Report, ReportRun, ReportSweep, comparison, report};
 use dc0_analysis::{Database, Files, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
@@ -115,11 +115,22 @@ fn store_training(folder: &Path, net: u32) {
         .expect("valid rows");
 }
 
+/// The series of a kind of step.
+fn series_of(kind: &str) -> &'static str {
+    match kind {
+        "self_play" | "import_pgn" | "reanalyze" => "iteration",
+        "arena" => "match",
+        "validate" => "validation",
+        _ => "network",
+    }
+}
+
 fn step(index: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {
     let summary = summary.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
     StepRow {
         step: index,
         kind: kind.to_owned(),
+        series: Some(series_of(kind).to_owned()),
         number: Some(number),
         identity: format!("{index:08}"),
         network: Some(digest(net)),
@@ -409,6 +420,7 @@ fn reuse_counts_new_positions_that_are_trained_on() {
         trained(4, 2, 40.0),
         trained(5, 3, 40.0),
     ];
+    source.steps[1].network = None;
     let window = |step: u32| vec![(format!("games part-{step:08}-00000"), digest(step))];
     source.steps[2].inputs = window(1);
     // The second window holds only the games of self-play, and the third training has no new ones.
@@ -425,38 +437,56 @@ fn reuse_counts_new_positions_that_are_trained_on() {
         said.contains("7 samples per new position in the median of 2 trainings; warning above 4"),
         "{said}"
     );
+    assert!(said.contains("It imported 6 games with 12 positions."), "{said}");
     assert_eq!(ratios(&drawn(of_all)), [(1.0, 4.0), (2.0, 5.0)]);
     let other = drawn(elsewhere);
     assert!(other.html.contains("the run trained on games of datasets or other runs, too"), "{}", other.html);
     assert!(other.charts.iter().all(|chart| chart.name != "reuse-total"));
 }
 
+/// A run whose iterations with the given numbers of games, and of games with policy targets, are by the given steps.
+fn source_of(folder: &Path, steps: Vec<StepRow>, iterations: &[(u32, u32, u32)]) -> RunSource {
+    let mut source = source("plain", folder);
+    let (mut files, mut digests) = (Vec::new(), BTreeMap::new());
+    for (iteration, (step, games, full)) in (0..).zip(iterations) {
+        store_iteration_of(folder, iteration, *games, *full);
+        files.extend(
+            ["games", "positions"]
+                .map(|table| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet")),
+        );
+        // What a reanalysis read is known by the digests of the shards.
+        let path = format!("games/iteration={iteration:04}/part-{step:08}-00000.parquet");
+        digests.insert(path.clone(), FileEntry { path, rows: 0, bytes: 0, blake3: digest(*step) });
+    }
+    source.files = Files::Only(files);
+    source.digests = digests;
+    source.steps = steps;
+    source
+}
+
+/// A reanalysis of the games of steps.
+fn copies(index: u32, iteration: u32, steps: &[u32]) -> StepRow {
+    let inputs = steps.iter().map(|step| ("games 00000".to_owned(), digest(*step))).collect();
+    StepRow { inputs, ..step(index, "reanalyze", iteration, 0, &[]) }
+}
+
+/// A training on the games of a step.
+fn training(index: u32, net: u32, games: u32, seen: f64) -> StepRow {
+    let inputs = vec![(format!("games part-{games:08}-00000"), digest(games))];
+    StepRow { inputs, ..step(index, "train", net, net, &[("updates", 20.0), ("samples_seen", seen)]) }
+}
+
+fn with_params(mut step: StepRow, params: &[(&str, Value)]) -> StepRow {
+    for (name, value) in params {
+        step.params.put(name, value.clone());
+    }
+    step
+}
+
 #[test]
 fn positions_searched_again_are_new_only_where_their_games_are() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut source = source("plain", folder.path());
-    // The iterations have 8, 4, 12 and 8 positions.
-    store_iteration(folder.path(), 2, 6);
-    store_iteration(folder.path(), 3, 4);
-    let files = |iteration: u32| {
-        ["games", "positions"].map(|table| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet"))
-    };
-    source.files = Files::Only((0..4).flat_map(files).collect());
-    // What a reanalysis read is known by the digests of the shards.
-    let shard = |step: u32, iteration: u32| {
-        let path = format!("games/iteration={iteration:04}/part-{step:08}-00000.parquet");
-        (path.clone(), FileEntry { path, rows: 0, bytes: 0, blake3: digest(step) })
-    };
-    source.digests = [shard(1, 0), shard(3, 1)].into();
-    let copies = |index, iteration, steps: &[u32]| {
-        let inputs = steps.iter().map(|step| ("games 00000".to_owned(), digest(*step))).collect();
-        StepRow { inputs, ..step(index, "reanalyze", iteration, 0, &[]) }
-    };
-    let training = |index, net, games: u32, seen| {
-        let inputs = vec![(format!("games part-{games:08}-00000"), digest(games))];
-        StepRow { inputs, ..step(index, "train", net, net, &[("updates", 20.0), ("samples_seen", seen)]) }
-    };
-    source.steps = vec![
+    let steps = vec![
         step(0, "network", 0, 0, &[]),
         step(1, "self_play", 0, 0, &[]),
         training(2, 1, 1, 24.0),
@@ -467,7 +497,52 @@ fn positions_searched_again_are_new_only_where_their_games_are() {
         copies(6, 3, &[1]),
         training(7, 3, 6, 24.0),
     ];
+    let source = source_of(folder.path(), steps, &[(1, 4, 4), (3, 2, 2), (4, 6, 6), (6, 4, 4)]);
     assert_eq!(ratios(&drawn(source)), [(1.0, 3.0), (2.0, 6.0)]);
+}
+
+#[test]
+fn positions_that_were_read_are_not_new_where_a_reanalysis_gave_them_targets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = ("positions", Value::Text("all".to_owned()));
+    let steps = |share: f64| {
+        vec![
+            step(0, "network", 0, 0, &[]),
+            step(1, "self_play", 0, 0, &[]),
+            with_params(training(2, 1, 1, 24.0), std::slice::from_ref(&all)),
+            step(3, "self_play", 1, 0, &[]),
+            // All of these 20 positions have targets, of which the first training read 12.
+            with_params(copies(4, 2, &[1, 3]), &[all.clone(), ("share", Value::Float(share))]),
+            training(5, 2, 4, 24.0),
+            step(6, "self_play", 3, 0, &[]),
+            // These copies keep the targets that the first ones have: 20 of the 24 were read.
+            copies(7, 4, &[4, 6]),
+            training(8, 3, 7, 24.0),
+        ]
+    };
+    let iterations = [(1, 6, 1), (3, 4, 1), (4, 10, 10), (6, 2, 2), (7, 12, 12)];
+    let source = |share| source_of(folder.path(), steps(share), &iterations);
+    assert_eq!(ratios(&drawn(source(1.0))), [(1.0, 2.0), (2.0, 3.0), (3.0, 6.0)]);
+    // How many of those that were read have a target by chance is not known.
+    assert_eq!(ratios(&drawn(source(0.9))), [(1.0, 2.0)]);
+}
+
+#[test]
+fn games_of_datasets_that_were_read_leave_the_number_of_new_positions_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of_dataset = 77;
+    let steps = vec![
+        step(0, "network", 0, 0, &[]),
+        copies(1, 0, &[of_dataset]),
+        training(2, 1, 1, 24.0),
+        step(3, "self_play", 1, 0, &[]),
+        copies(4, 2, &[of_dataset, 3]),
+        training(5, 2, 4, 24.0),
+        step(6, "self_play", 3, 0, &[]),
+        training(7, 3, 6, 24.0),
+    ];
+    let source = source_of(folder.path(), steps, &[(1, 4, 4), (3, 2, 2), (4, 6, 6), (6, 3, 3)]);
+    assert_eq!(ratios(&drawn(source)), [(1.0, 3.0), (3.0, 4.0)]);
 }
 
 #[test]
@@ -505,6 +580,26 @@ fn a_comparison_has_the_curves_of_all_runs_in_the_same_charts() {
     assert_eq!(names("elo-net"), ["a, nets", "b, nets"]);
     // Games are not read.
     assert!(!compared.html.contains("id=\"sample-games\"") && !compared.html.contains("id=\"calibration\""));
+}
+
+#[test]
+fn a_kind_of_step_has_the_same_colour_in_the_times_of_all_runs() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let first = source("first", folders[0].path());
+    let mut second = source("second", folders[1].path());
+    second.steps[0] = step(0, "load_network", 0, 0, &[]);
+    second.steps.truncate(3);
+    let database = Database::new(vec![first, second], Vec::new(), Work::Exact);
+    let report = report(&database, &[about("first", 1), about("second", 1)], &[]).expect("a report");
+    let kinds = |name: &str| -> Vec<(String, Ink)> {
+        let Marks::Stacks { parts, .. } = &chart(&report, name).marks else { panic!("{name} has no stacks") };
+        parts.iter().map(|part| (part.name.clone(), part.ink)).collect()
+    };
+    let expected = |kinds: &[(&str, usize)]| -> Vec<(String, Ink)> {
+        kinds.iter().map(|(name, index)| ((*name).to_owned(), Ink::Series(*index))).collect()
+    };
+    assert_eq!(kinds("time-0"), expected(&[("network", 0), ("self_play", 1), ("train", 2), ("arena", 3)]));
+    assert_eq!(kinds("time-1"), expected(&[("self_play", 1), ("train", 2), ("load_network", 4)]));
 }
 
 #[test]

@@ -76,8 +76,9 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         "reuse-total",
         "Samples per new position",
         "Samples of one training per position that no earlier training of the run read. Where `positions` is \"full\", only positions \
-         with a policy target count, otherwise all; those of held-out games count, and copies by `run.reanalyze` are not new. \
-         Trainings without new positions are left out. KataGo stops training at 4 until new games arrive.",
+         with a policy target count, otherwise all; those of held-out games count. A game is new once: copies by `run.reanalyze` are not, though they \
+         may give positions their first policy target. Trainings without new positions are left out, as are those of which it is not \
+         known how many are new. KataGo stops training at 4 until new games arrive.",
         series(&|run| ratios(context, run)),
         vec![Reference::Level(KATAGO, "KataGo's limit".to_owned())],
     );
