@@ -376,3 +376,14 @@ fn odd_numbers_of_games_are_rejected() {
     let error = read::<ArenaParams>("arena", &given).unwrap_err().to_string();
     assert!(error.contains("games: must be even"), "{error}");
 }
+
+#[test]
+fn old_names_of_parameters_get_the_groups_that_they_are_in() {
+    let given: Value =
+        serde_json::from_str(r#"{"opponent_search": {"c_puct": 2.0}, "opponent_precision": "f32"}"#).unwrap();
+    let error = read::<ArenaParams>("arena", &given).unwrap_err().to_string();
+    for (old, new) in [("opponent_search", "second.search"), ("opponent_precision", "second.precision")] {
+        let expected = format!("\n  {old}: unknown parameter; it is called `{new}` now");
+        assert!(error.contains(&expected), "{expected} in\n{error}");
+    }
+}

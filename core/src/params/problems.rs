@@ -39,11 +39,13 @@ fn list(problems: &[Problem]) -> String {
     list
 }
 
-/// Parameters by the names they had, and by those they have, for people with older scripts.
-const RENAMED: [(&str, &str); 6] = [
+/// Parameters by the names they had, and by those they have, perhaps in a group, for people with older scripts.
+const RENAMED: [(&str, &str); 8] = [
     ("first_play", "fpu"),
     ("in_flight", "virtual_loss_mode"),
     ("leaves", "leaf_batch"),
+    ("opponent_precision", "second.precision"),
+    ("opponent_search", "second.search"),
     ("seats", "game_slots"),
     ("stop_by_gain", "kld_gain"),
     ("stop_when_settled", "smart_pruning"),
@@ -71,7 +73,8 @@ impl Problems {
 
     /// Adds a problem for an unknown name, with a suggestion from the known ones.
     pub fn unknown(&mut self, path: &str, name: &str, known: &[&str]) {
-        let renamed = RENAMED.iter().find(|(old, new)| *old == name && known.contains(new));
+        let is_known = |new: &str| known.contains(&new.split_once('.').map_or(new, |(group, _)| group));
+        let renamed = RENAMED.iter().find(|(old, new)| *old == name && is_known(new));
         let hint = match (renamed, nearest(name, known.iter().copied())) {
             (Some((_, new)), _) => format!("it is called `{new}` now"),
             (None, Some(near)) => format!("did you mean `{near}`?"),
