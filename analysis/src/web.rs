@@ -1,4 +1,7 @@
-//! What all pages of the program share: the pieces, a script that draws positions, and the light and dark themes.
+//! What all pages of the program share: the pieces, a script that draws positions, stored games as the boards read them, and the light
+//! and dark themes.
+
+pub mod games;
 
 /// The pieces as SVG groups `pc-p` to `pc-k`, each in a square of 45 units.
 pub const PIECE_SYMBOLS: &str = include_str!("web/pieces.svg");

@@ -59,13 +59,8 @@ impl Experiment {
 
     /// Starts the program in the folder, with one training thread so that results can be compared.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        self.start_with(&[], args)
-    }
-
-    /// Starts the program with environment variables.
-    pub(crate) fn start_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
-        command.current_dir(self.folder.path()).args(args).envs(variables.iter().copied());
+        command.current_dir(self.folder.path()).args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the program starts")
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use dc0_analysis::web;
 use dc0_core::board::Game;
 use serde_json::{Value, json};
 
 use super::library::{Found, Journal, Kind, Library};
-use super::stored_games::plies;
 use dc0_process::clock;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::observation::TrialState;
@@ -101,7 +101,7 @@ fn step(StartedStep { step: identity, kind }: &StartedStep, standing: Option<Ste
 /// A game in progress, as the page's board shows it: its last position.
 fn live_game(playing: &LiveGameFile) -> Option<Value> {
     let game = Game::from_packed(&playing.start, &playing.moves).ok()?;
-    let mut last = plies(&game, |_| None).pop()?;
+    let mut last = web::games::last_position(&game);
     last["title"] = format!("game {}", playing.number).into();
     last["ply"] = playing.moves.len().into();
     Some(last)

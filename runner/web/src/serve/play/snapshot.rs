@@ -1,9 +1,9 @@
 //! The state of a game as JSON, for its page.
 
+use dc0_analysis::web::games::placement;
 use dc0_core::board::{Game, Move, Promotion, Side, numbered_moves};
 use serde_json::{Value, json};
 
-use crate::serve::stored_games::placement;
 use dc0_engine::play::record::Record;
 use dc0_engine::play::score::Score;
 use dc0_engine::uci::{MoveLine, SearchResult};
