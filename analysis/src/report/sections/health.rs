@@ -65,8 +65,8 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "Replay reuse",
-        "New positions are those that no earlier training of the run read; where `positions` is \"full\", only those with a policy \
-         target count. KataGo trains on at most about 4 samples for each (its -max-train-bucket-per-new-data), AlphaZero on less \
+        "New positions are those that no earlier training of the run read; where only those with a policy target are trained on, \
+         only they count. KataGo trains on at most about 4 samples for each (its -max-train-bucket-per-new-data), AlphaZero on less \
          than one. There is no consensus, so this is only a hint.",
         reuse,
     ),

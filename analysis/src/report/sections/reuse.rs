@@ -75,10 +75,10 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let new = chart(
         "reuse-total",
         "Samples per new position",
-        "Samples of one training per position that no earlier training of the run read. Where `positions` is \"full\", only positions \
-         with a policy target count, otherwise all; those of held-out games count. A game is new once: copies by `run.reanalyze` are not, though they \
-         may give positions their first policy target. Trainings without new positions are left out, as are those of which it is not \
-         known how many are new. KataGo stops training at 4 until new games arrive.",
+        "Samples of one training per position that no earlier training of the run read; where only positions with a policy target are \
+         trained on, only they count. Held-out games are included. A game is new once, also if a reanalysis gives its positions their \
+         first policy targets later. Trainings without new positions are left out, and those for which their number is not known. \
+         KataGo stops training at 4 until new games arrive.",
         series(&|run| ratios(context, run)),
         vec![Reference::Level(KATAGO, "KataGo's limit".to_owned())],
     );
