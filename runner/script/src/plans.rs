@@ -300,18 +300,39 @@ mod tests {
     }
 
     #[test]
+    fn a_query_counts_once_however_often_it_is_read() {
+        let script = |rest: &str| {
+            format!(
+                "let run = open_run(\"small\");
+                let step = |run| run.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
+                step.call(run);
+                {rest}"
+            )
+        };
+        let often = "let games = run.table(\"games\");
+            for i in 0..9 { games.rows(); games.column(\"result\"); games.len(); }";
+        let ended = attempt(&script(often), 30);
+        assert!(has_end(&ended), "{:?}", ended.ended);
+        let waiting = "while run.table(\"games\").len() < 1000 { step.call(run); }";
+        let endless = attempt(&script(waiting), 100);
+        let message = endless.ended.as_ref().expect_err("it waits for rows").message.clone();
+        assert!(message.contains("which reads `len`"), "{message}");
+    }
+
+    #[test]
     fn queries_of_a_trial_do_not_count_for_others() {
         let text =
             "sweep(#{ name: \"s\", space: #{ x: choice([1, 2, 3]) }, sampler: #{ kind: \"grid\" } }, |trial| {
             trial.run.network(#{ tower: #{ blocks: 1, filters: 8 } });
-            1.0 * trial.run.sql(\"select count(*) as n from games\").rows()[0].n
+            let count = || trial.run.sql(\"select count(*) as n from games\").rows()[0].n;
+            1.0 * count.call() + count.call()
         });";
-        let ended = attempt(text, 30);
+        let ended = attempt(text, 50);
         assert!(has_end(&ended), "{:?}", ended.ended);
-        let endless = attempt(text, 20);
-        let message = endless.ended.as_ref().expect_err("a step and a query count as 21").message.clone();
+        let endless = attempt(text, 40);
+        let message = endless.ended.as_ref().expect_err("a step and two queries count as 41").message.clone();
         assert!(
-            message.contains("no end after 1 step and 1 query of tables; does the script wait"),
+            message.contains("no end after 1 step and 2 queries of tables; does the script wait"),
             "{message}"
         );
     }

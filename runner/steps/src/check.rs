@@ -438,7 +438,7 @@ impl Host for Planner {
         self.recorder.query_table();
         let steps = self.state().requested;
         self.check_end(steps)?;
-        Ok(Some(AssumedTables { assumption: self.assumption, recorder: self.recorder.clone() }))
+        Ok(Some(AssumedTables::new(self.assumption, self.recorder.clone())))
     }
 
     fn starts_programs(&self) -> bool {

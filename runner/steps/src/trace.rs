@@ -156,16 +156,13 @@ impl Recorder {
         events.readings[before].push(reading);
     }
 
-    /// The script reads rows of a table that are assumed.
-    pub(crate) fn read_table(&self, reading: Reading) {
-        {
-            let mut trace = self.lock();
-            trace.reads_tables = true;
-            let queries = trace.queries.entry(self.trial).or_default();
-            queries.read += 1;
-            queries.unread = queries.unread.saturating_sub(1);
-        }
-        self.read(reading);
+    /// The script reads, for the first time, assumed rows that a query found, or their number.
+    pub(crate) fn read_query(&self) {
+        let mut trace = self.lock();
+        trace.reads_tables = true;
+        let queries = trace.queries.entry(self.trial).or_default();
+        queries.read += 1;
+        queries.unread = queries.unread.saturating_sub(1);
     }
 
     /// The script queries a table whose rows are assumed.

@@ -115,8 +115,11 @@ fn register_readers(engine: &mut Engine) {
         table.frame.columns().iter().map(|name| name.as_str().into()).collect::<Array>()
     });
     engine.register_fn("len", |context: Context<'_>, table: Table| {
-        let rows = query_result(&Call::new("len", &context), table.frame.count())? as i64;
-        Ok::<_, Box<rhai::EvalAltResult>>(if table.planned.is_some() { rows.max(1) } else { rows })
+        let call = Call::new("len", &context);
+        let rows = query_result(&call, table.frame.count())? as i64;
+        let Some(planned) = &table.planned else { return Ok::<_, Box<rhai::EvalAltResult>>(rows) };
+        planned.assumed.note_reading(call.reading("len"));
+        Ok(rows.max(1))
     });
     engine.register_fn(rhai::FUNC_TO_STRING, |context: Context<'_>, table: Table| shown(&context, &table));
     engine.register_fn(rhai::FUNC_TO_DEBUG, |context: Context<'_>, table: Table| shown(&context, &table));
