@@ -70,7 +70,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static StepKind = &StepKind::SELF_PLAY;
-    const VERSION: u32 = 10;
+    const VERSION: u32 = 11;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
