@@ -68,6 +68,9 @@ const OUTLINES: [&str; 6] = [
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 3", "4 2"];
 
 impl Ink {
+    /// How many series have colours of their own.
+    pub(crate) const SERIES: usize = SERIES.len();
+
     /// The colour as an SVG value.
     pub fn colour(self, theme: Theme) -> String {
         match theme {

@@ -137,7 +137,11 @@ fn time(context: &Context<'_>, kinds: &[&str], run: &ReportRun, index: usize) ->
         values: iterations.iter().map(|(_, times)| times[kind]).collect(),
     };
     let is_taken = |part: &StackSeries| part.values.iter().any(|value| *value > 0.0);
-    let parts: Vec<StackSeries> = kinds.iter().enumerate().map(part).filter(is_taken).collect();
+    let mut parts: Vec<StackSeries> = kinds.iter().enumerate().map(part).filter(is_taken).collect();
+    // With more kinds than colours, no two of one chart have the same one.
+    if kinds.len() > Ink::SERIES {
+        parts.iter_mut().enumerate().for_each(|(index, part)| part.ink = Ink::Series(index));
+    }
     let categories =
         if parts.is_empty() { Vec::new() } else { iterations.into_iter().map(|(name, _)| name).collect() };
     let in_run = if context.runs.len() > 1 { format!(" in {}", run.name) } else { String::new() };
