@@ -131,7 +131,6 @@ export class Games {
   choose(index) {
     this.isLive = false;
     this.enableControls();
-    at("source").textContent = `from ${this.page.source}`;
     this.game = this.games[index];
     this.index = index;
     this.pages.choose(this.game.index, this.page);
@@ -192,6 +191,7 @@ export class Games {
     at("eval").classList.toggle("flipped", this.flipped);
     at("eval").setAttribute("aria-label", `White's value ${signed(value)}`);
     at("moves").hidden = !thought;
+    if (!this.isLive) at("source").textContent = `from ${this.page.source}` + (thought && !thought.f ? "; this search is not a policy target" : "");
     const pair = (name, [q, d]) => make("div", { children: [make("dt", { text: name }), make("dd", { text: `${signed(white(q))}, draw ${percent(d)}` })] });
     at("opinion").replaceChildren(...(thought ? [pair("search, for White", thought.q), pair("net alone", thought.n)] : []));
     at("moves").tBodies[0].replaceChildren(...(thought?.p ?? []).map(([san, , , visits, share, isPlayed]) => {
