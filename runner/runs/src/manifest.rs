@@ -127,8 +127,7 @@ impl Manifest {
 
     /// The weights of the net that the step made, if it made one.
     pub fn weights(&self) -> Option<&FileEntry> {
-        let kind = StepKind::named(&self.kind)?;
-        self.files.first().filter(|_| kind.content == StepContent::Network)
+        self.files.first().filter(|_| self.series() == Some(Series::Networks))
     }
 
     /// Whether its games are copies of other steps' games.

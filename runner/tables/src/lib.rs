@@ -342,7 +342,7 @@ mod tests {
             ("arena", "matches/0004-x", &["first", "second"], "match", 4, Some("of first")),
             ("search", "searches/analysis=0005/x", &["network"], "analysis", 5, Some("of network")),
             // As another version may have it.
-            ("distill", "networks/0006.safetensors", &["network"], "network", 6, Some("of network")),
+            ("distill", "networks/0006.safetensors", &["network"], "network", 6, Some("of file")),
         ] {
             let row = step(0, &manifest(kind, file, inputs), None);
             let found = (row.series.as_deref(), row.number, row.network.as_deref());
