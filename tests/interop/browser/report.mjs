@@ -71,7 +71,7 @@ seen.bars = await desktop.$eval("#time-0", (figure) => {
     const { data } = pixels.getImageData(left, row, width, 1);
     let [run, longest] = [0, 0];
     for (let x = 0; x < width; x += 1) {
-      run = data[4 * x + 3] > 0 && data[4 * x + 2] > data[4 * x] + 60 ? run + 1 : 0;
+      run = data[4 * x + 3] > 0 && Math.abs(data[4 * x + 2] - data[4 * x]) > 60 ? run + 1 : 0;
       longest = Math.max(longest, run);
     }
     return longest > 20 * scale;
