@@ -196,6 +196,40 @@ fn without_anchors_the_mean_is_0() {
 }
 
 #[test]
+fn before_any_game_only_anchors_or_the_first_player_are_rated() {
+    let known = |elo| Some(Rating { elo, low: elo, high: elo });
+    let found = fit(3, &[], &BTreeMap::new());
+    assert_eq!(found.players, [known(0.0), None, None]);
+    assert_eq!((found.covariance, found.dispersion), (vec![vec![0.0; 3]; 3], 1.0));
+    assert_eq!(fit(3, &[], &[(1, 100.0)].into()).players, [None, known(100.0), None]);
+}
+
+#[test]
+fn a_covariance_is_that_of_the_ratings() {
+    let mut results = Vec::new();
+    for index in 0..30 {
+        results.push(pair(0, 1, f64::from(index % 5) / 2.0));
+    }
+    // Their mean is 0, so what one gains the other loses. The third player has no game.
+    let found = fit(3, &results, &BTreeMap::new()).covariance;
+    let variance = found[0][0];
+    assert!(variance > 1.0, "{found:?}");
+    for (row, signs) in found.iter().zip([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0; 3]]) {
+        for (entry, sign) in row.iter().zip(signs) {
+            assert!((entry - sign * variance).abs() < 1e-9 * variance, "{found:?}");
+        }
+    }
+    // An anchor does not vary, and the difference between two players does as much as before.
+    let anchored = against(3, 0, &results).covariance;
+    for (number, row) in anchored.iter().enumerate() {
+        for (other, entry) in row.iter().enumerate() {
+            let expected = if (number, other) == (1, 1) { 4.0 * variance } else { 0.0 };
+            assert!((entry - expected).abs() < 1e-6 * variance, "{anchored:?}");
+        }
+    }
+}
+
+#[test]
 fn distant_anchors_do_not_hinder_the_fit() {
     let results: Vec<PairResult> =
         (0..20).flat_map(|_| [pair(0, 1, 0.0), pair(2, 1, 2.0), pair(0, 2, 1.5)]).collect();
