@@ -1,9 +1,11 @@
 //! The coordinator's side: a run whose shards are done by workers.
 
 mod checks;
+mod contributions;
+mod exhausted;
 mod recheck;
 mod setup;
-mod standing;
+mod shards;
 mod step;
 mod workers;
 
@@ -11,19 +13,16 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use clap::ValueEnum;
-use dc0_core::poison::IgnorePoison as _;
 use dc0_process::console::Console;
 use dc0_steps::StepError;
 use dc0_steps::executor::{Fleet, Order};
-use futures_util::StreamExt as _;
 
 use crate::address::{Address, BrokerArgs};
 use crate::error::BrokerError;
 use crate::link::Link;
-use crate::message::TaskMessage;
-use crate::names::{Channel, EXHAUSTED, TASKS};
 use crate::objects::Artefacts;
 use crate::platform::{Platform, host};
+use exhausted::Exhausted;
 use recheck::Sample;
 pub(crate) use workers::Workers;
 
@@ -49,9 +48,6 @@ pub struct FleetOptions<'a> {
     /// A place beside the broker for files.
     pub artefacts: Option<&'a str>,
 }
-
-/// Tasks with their channels.
-type Exhausted = Mutex<Vec<(Channel, TaskMessage)>>;
 
 /// Workers behind a NATS broker.
 pub struct NatsFleet {
@@ -94,7 +90,7 @@ impl NatsFleet {
         let link = Link::connect(Address::new(url, args)?, &format!("dc0 coordinator on {host}"))?;
         setup::check_jetstream(&link)?;
         let workers = Workers::observe(&link)?;
-        let exhausted = observe_exhausted(&link)?;
+        let exhausted = Exhausted::observe(&link)?;
         let session = link.client().new_inbox().rsplit('.').next().unwrap_or_default().to_owned();
         Ok(Self {
             link,
@@ -110,15 +106,6 @@ impl NatsFleet {
             aside: Mutex::default(),
         })
     }
-
-    /// Takes the tasks of a channel that the broker delivers no more.
-    fn take_exhausted(&self, channel: &Channel) -> Vec<TaskMessage> {
-        let mut all = self.exhausted.lock().ignore_poison();
-        let (own, others) = all.drain(..).partition(|(of, _)| of == channel);
-        *all = others;
-        let own: Vec<(Channel, TaskMessage)> = own;
-        own.into_iter().map(|(_, task)| task).collect()
-    }
 }
 
 impl Fleet for NatsFleet {
@@ -129,31 +116,4 @@ impl Fleet for NatsFleet {
     fn is_mixed(&self) -> bool {
         self.kinds == WorkerKinds::Mixed
     }
-}
-
-/// Collects the tasks that were delivered too often. What is missed while the connection is down is handed out again by the rule for
-/// lost tasks.
-fn observe_exhausted(link: &Link) -> Result<Arc<Exhausted>, BrokerError> {
-    let client = link.client().clone();
-    let mut advisories =
-        link.wait("report exhausted tasks", async move { client.subscribe(EXHAUSTED).await })?;
-    let exhausted = Arc::new(Mutex::new(Vec::new()));
-    let (shared, jetstream) = (Arc::clone(&exhausted), link.jetstream().clone());
-    link.spawn(async move {
-        while let Some(advisory) = advisories.next().await {
-            let sequence = serde_json::from_slice::<serde_json::Value>(&advisory.payload)
-                .ok()
-                .and_then(|advisory| advisory["stream_seq"].as_u64());
-            let (Some(sequence), Ok(stream)) = (sequence, jetstream.get_stream(TASKS).await) else {
-                continue;
-            };
-            // It is gone if its result has come in the meantime.
-            let Ok(message) = stream.get_raw_message(sequence).await else { continue };
-            let task = TaskMessage::parse(&message.payload);
-            if let Some(found) = Channel::of_subject(&message.subject).zip(task) {
-                shared.lock().ignore_poison().push(found);
-            }
-        }
-    });
-    Ok(exhausted)
 }

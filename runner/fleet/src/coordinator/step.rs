@@ -1,6 +1,6 @@
 //! One step whose shards workers do: hands out tasks, and counts results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
@@ -14,20 +14,21 @@ use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
 use dc0_process::clock::Stopwatch;
 use dc0_process::format::counted;
-use dc0_steps::executor::{FORMAT, Order, Task, Unaccepted};
+use dc0_steps::executor::{FORMAT, Order, Unaccepted};
 use dc0_steps::{FleetError, StepError};
 use futures_util::StreamExt as _;
 
 use super::checks::{Checked, Unchecked, Verdict, check_all};
+use super::contributions::Contributions;
 use super::recheck::{Counted, Rechecked, Rechecker};
-use super::standing::Standing;
+use super::shards::{MOST_LOST, MOST_REFUSED, Next, Shards};
 use super::{NatsFleet, WorkerKinds, setup};
 use crate::error::BrokerError;
 use crate::link::{Cause, Link};
 use crate::message::{DeadLetter, Heartbeat, ResultHead, Spent, TaskMessage};
 use crate::names::{Channel, RESULTS, Route, TASKS, aside};
 use crate::objects::{self, Artefacts};
-use crate::pacing::{self, BATCH, CHECK_EVERY, DELIVERIES, MOST_SHARDS, PUBLISHED};
+use crate::pacing::{BATCH, CHECK_EVERY, DELIVERIES, MOST_SHARDS, PUBLISHED};
 
 /// The longest wait for a result before the user's wishes are looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -40,44 +41,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Seconds after which the user learns that nobody is there to work.
 const LONELY: f64 = 5.0;
-
-/// Seconds after which a task that no worker says it does is handed out again while some have nothing to do. Each time it takes as
-/// long again. Above the time after which a silent worker is gone.
-const LOST: f64 = 15.0;
-
-/// Wrong results for a shard after which the step ends.
-const MOST_REFUSED: u32 = 3;
-
-/// Lost results of a shard after which the step ends.
-const MOST_LOST: u32 = 3;
-
-/// Workers that could not do a shard after which the step ends: then it is the shard.
-const MOST_FAILED: u32 = 3;
-
-/// How often a file is stored again. Then it is the worker that cannot read it.
-const MOST_REPLACED: u32 = 3;
-
-/// A shard that is handed out.
-struct Issued {
-    /// Its latest issue.
-    issue: u32,
-    /// Shards of that issue.
-    size: u32,
-    /// When that was.
-    at: Stopwatch,
-    /// When a worker was first seen to do that issue.
-    begun: Option<Stopwatch>,
-    /// Issues that may be under way.
-    copies: u32,
-    /// Results that were refused.
-    refused: u32,
-    /// Results whose files were gone.
-    lost: u32,
-    /// Workers that could not do it.
-    failed: u32,
-    /// The objects that only it needs.
-    objects: Vec<String>,
-}
 
 /// A task to publish.
 struct Issue {
@@ -124,22 +87,13 @@ pub(super) struct Step<'a> {
     results: Option<PullConsumer>,
     /// Whether results that were there before this process have been taken.
     is_drained: bool,
-    /// Shards that are not handed out yet.
-    waiting: BTreeSet<u32>,
-    issued: BTreeMap<u32, Issued>,
-    issues: u32,
-    /// Shards by the workers that did them.
-    done_by: BTreeMap<String, Vec<u32>>,
-    /// How often files were stored again, by their digests.
-    replaced: BTreeMap<String, u32>,
+    shards: Shards,
     /// Whether the results that are there decide the step.
     is_decided: bool,
     /// Whether there is room for more tasks at the broker at once.
     has_more: bool,
     /// What they have done, for the live view and the costs.
-    standing: Standing,
-    /// Seconds of all shards done, and their number.
-    secs: (f64, u32),
+    contributions: Contributions,
     /// Lanes of the workers that were there at the last look.
     lanes: usize,
     /// Workers of which the user knows.
@@ -159,23 +113,20 @@ struct Notices {
 impl<'a> Step<'a> {
     pub(super) fn new(fleet: &'a NatsFleet, order: &'a Order<'a>) -> Self {
         let bytes = order.job.of.bytes();
+        let channel = Channel::new(&bytes, order.folder, &fleet.host);
+        fleet.exhausted.begin(&channel);
         Self {
             fleet,
             order,
             job: durable::digest(&bytes),
-            channel: Channel::new(&bytes, order.folder, &fleet.host),
+            channel,
             route: fleet.platform.route(&order.job.of.evaluation, fleet.kinds == WorkerKinds::Mixed),
             results: None,
             is_drained: false,
-            waiting: order.shards.iter().map(|shard| shard.index).collect(),
-            issued: BTreeMap::new(),
-            issues: 0,
-            done_by: BTreeMap::new(),
-            replaced: BTreeMap::new(),
+            shards: Shards::new(order.shards.iter().map(|shard| shard.index)),
             is_decided: false,
             has_more: false,
-            standing: Standing::default(),
-            secs: (0.0, 0),
+            contributions: Contributions::default(),
             lanes: 0,
             announced: BTreeSet::new(),
             watch: Stopwatch::start(),
@@ -195,11 +146,10 @@ impl<'a> Step<'a> {
         });
         self.show();
         self.end(outcome.is_ok());
+        fleet.exhausted.end(&self.channel);
         if outcome.is_ok() {
-            let by = self
-                .done_by
-                .iter()
-                .map(|(worker, shards)| format!("{} by {worker}", counted(shards.len(), "shard")));
+            let by = self.shards.by_worker();
+            let by = by.map(|(worker, shards)| format!("{} by {worker}", counted(shards, "shard")));
             log::info!("{}", by.collect::<Vec<_>>().join(", "));
         }
         outcome
@@ -245,11 +195,11 @@ impl<'a> Step<'a> {
 
     /// Shows how the shards stand, and who does them.
     fn show(&mut self) {
-        let open = (self.waiting.len(), self.issued.len());
         let aside = self.fleet.aside.lock().ignore_poison().clone();
         let takes_part =
             |heartbeat: &Heartbeat| heartbeat.routes.iter().any(|route| route == self.route.digits());
-        let status = self.standing.status(open, &self.fleet.workers.present(), takes_part, &aside);
+        let open = self.shards.open();
+        let status = self.contributions.status(open, &self.fleet.workers.present(), takes_part, &aside);
         (self.order.status)(status);
     }
 
@@ -260,7 +210,7 @@ impl<'a> Step<'a> {
 
     /// Whether no more results are needed.
     fn is_done(&self) -> bool {
-        self.is_decided || self.waiting.is_empty() && self.issued.is_empty()
+        self.is_decided || self.shards.are_done()
     }
 
     /// Hands out tasks and takes results once.
@@ -309,7 +259,7 @@ impl<'a> Step<'a> {
         setup::purge_tasks(self.link(), &self.channel)?;
         self.results = Some(setup::make_results(self.link(), &self.channel)?);
         self.is_drained = false;
-        self.waiting.extend(std::mem::take(&mut self.issued).into_keys());
+        self.shards.forget_issued();
         Ok(())
     }
 
@@ -328,22 +278,11 @@ impl<'a> Step<'a> {
         self.fleet.workers.present().into_iter().map(|(heartbeat, _)| heartbeat).filter(is_own).collect()
     }
 
-    /// The mean seconds of a shard; none before the first result.
-    fn mean_secs(&self) -> Option<f64> {
-        (self.secs.1 > 0).then(|| self.secs.0 / f64::from(self.secs.1))
-    }
-
-    /// Hands out shards up to the window, or as many as are published at a time.
+    /// Hands out what is next.
     fn hand_out(&mut self) -> Result<(), Trouble> {
-        self.has_more = false;
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let (size, window) = pacing::tasks(self.mean_secs(), self.waiting.len(), self.lanes);
-        let room = (size * window).saturating_sub(self.issued.len());
-        self.has_more = room.min(self.waiting.len()) > size * PUBLISHED;
-        let next: Vec<u32> = self.waiting.iter().copied().take(room.min(size * PUBLISHED)).collect();
-        self.issue(next.chunks(size))
+        let Next { shards, size, has_more } = self.shards.next(self.lanes);
+        self.has_more = has_more;
+        self.issue(shards.chunks(size))
     }
 
     /// Hands out shards, each group as one task.
@@ -353,34 +292,12 @@ impl<'a> Step<'a> {
             let issues: Vec<Issue> =
                 groups.iter().map(|group| self.message(group)).collect::<Result<_, _>>()?;
             self.publish(&issues)?;
-            for issue in issues {
-                self.note_issue(issue);
+            for Issue { number, message, objects } in issues {
+                let shards = message.tasks.iter().map(|task| task.index).zip(objects).collect();
+                self.shards.issued(number, shards, Stopwatch::start());
             }
         }
         Ok(())
-    }
-
-    /// Notes what the broker has stored.
-    fn note_issue(&mut self, Issue { number, message, objects }: Issue) {
-        let size = message.tasks.len() as u32;
-        for (task, objects) in message.tasks.into_iter().zip(objects) {
-            self.waiting.remove(&task.index);
-            let at = Stopwatch::start();
-            let new = || Issued {
-                issue: number,
-                size,
-                at,
-                begun: None,
-                copies: 0,
-                refused: 0,
-                lost: 0,
-                failed: 0,
-                objects,
-            };
-            let issued = self.issued.entry(task.index).or_insert_with(new);
-            (issued.issue, issued.size, issued.at, issued.begun) = (number, size, at, None);
-            issued.copies += 1;
-        }
     }
 
     /// A new issue of shards.
@@ -398,8 +315,8 @@ impl<'a> Step<'a> {
             tasks.push(described.of);
             objects.push(own);
         }
-        self.issues += 1;
-        let (number, job, artefacts) = (self.issues, self.job.clone(), self.fleet.artefacts.shown());
+        let number = self.shards.new_issue();
+        let (job, artefacts) = (self.job.clone(), self.fleet.artefacts.shown());
         let message = TaskMessage { format: FORMAT, job, artefacts, issue: number, tasks };
         Ok(Issue { number, message, objects })
     }
@@ -479,7 +396,7 @@ impl<'a> Step<'a> {
             for sent in results {
                 let index = sent.head.index;
                 // Otherwise another copy was first. It has the same bytes.
-                let Some(shard) = self.shard(index).filter(|_| self.is_open(index)) else { continue };
+                let Some(shard) = self.shard(index).filter(|_| self.shards.is_open(index)) else { continue };
                 if is_aside {
                     again.push(index);
                 } else if known.insert(index) {
@@ -516,7 +433,7 @@ impl<'a> Step<'a> {
             outcome = outcome.and(failed);
         }
         outcome?;
-        letters.retain(|letter| self.is_open(letter.index));
+        letters.retain(|letter| self.shards.is_open(letter.index));
         for letter in letters {
             if let Some(blake3) = &letter.file {
                 self.replace(blake3, &letter)?;
@@ -525,7 +442,7 @@ impl<'a> Step<'a> {
                 again.push(letter.index);
             }
         }
-        again.retain(|index| self.is_open(*index));
+        again.retain(|index| self.shards.is_open(*index));
         again.sort_unstable();
         again.dedup();
         self.issue(again.chunks(MOST_SHARDS))
@@ -533,9 +450,7 @@ impl<'a> Step<'a> {
 
     /// Stores a file again that a worker could not have: its copy may be damaged.
     fn replace(&mut self, blake3: &str, letter: &DeadLetter) -> Result<(), Trouble> {
-        let replaced = self.replaced.entry(blake3.to_owned()).or_default();
-        *replaced += 1;
-        if *replaced > MOST_REPLACED {
+        if !self.shards.is_replaced(blake3) {
             return Ok(());
         }
         let content = if blake3 == self.job {
@@ -565,20 +480,12 @@ impl<'a> Step<'a> {
         self.fleet.kinds == WorkerKinds::Same || self.fleet.workers.does(worker, &equal())
     }
 
-    /// Whether a shard has no result yet.
-    fn is_open(&self, index: u32) -> bool {
-        self.issued.contains_key(&index) || self.waiting.contains(&index)
-    }
-
     /// Counts a result that is stored.
     fn count(&mut self, counted: &Counted, spent: &Spent, object: Option<String>) {
         let (index, worker) = (counted.shard.index, &counted.worker);
         log::info!("shard {index} is done by {worker} in {:.1} s", spent.secs);
-        self.standing.done(worker, self.fleet.workers.platform(worker), spent);
-        self.done_by.entry(worker.clone()).or_default().push(index);
-        self.secs = (self.secs.0 + spent.secs, self.secs.1 + 1);
-        self.waiting.remove(&index);
-        let own = self.issued.remove(&index).map(|issued| issued.objects).unwrap_or_default();
+        self.contributions.done(worker, self.fleet.workers.platform(worker), spent);
+        let own = self.shards.done(index, worker, spent.secs);
         for name in own.into_iter().chain(object) {
             if let Err(error) = self.fleet.artefacts.delete(self.link(), name) {
                 log::debug!("{error}");
@@ -594,7 +501,7 @@ impl<'a> Step<'a> {
             log::info!("shard {index} of {worker} was done again here, with the same bytes");
             return Ok(());
         }
-        let shards = self.done_by.remove(&worker).unwrap_or_default();
+        let shards = self.shards.take_back(&worker);
         let cause = format!(
             "done again here, the shard has other tables (blake3 {}, but it sent {})",
             found.join(" and "),
@@ -605,7 +512,6 @@ impl<'a> Step<'a> {
         for index in shards {
             let shard = self.shard(index).expect("only shards of the order are done");
             (self.order.discard)(shard)?;
-            self.waiting.insert(index);
         }
         self.is_decided = false;
         // It learns of it with its next result, if the broker fails now.
@@ -623,17 +529,14 @@ impl<'a> Step<'a> {
 
     /// Puts a worker aside that could not do a shard, and ends the step if no other can.
     fn reject(&mut self, letter: &DeadLetter) -> Result<(), Trouble> {
-        let failed = 1 + self.issued.get(&letter.index).map_or(0, |issued| issued.failed);
         let others = self.own_workers().iter().filter(|own| own.worker != letter.worker).count();
-        if is_given_up(failed, others) {
+        if self.shards.is_given_up(letter.index, others) {
             let cause = format!("{} says: {}", letter.worker, letter.cause);
             return Err(FleetError::Failed { shard: letter.index, cause }.into());
         }
         self.warn_of(&letter.worker, &format!("it could not do shard {}: {}", letter.index, letter.cause));
         self.put_aside(&letter.worker)?;
-        if let Some(issued) = self.issued.get_mut(&letter.index) {
-            issued.failed = failed;
-        }
+        self.shards.failed(letter.index);
         Ok(())
     }
 
@@ -641,14 +544,9 @@ impl<'a> Step<'a> {
     fn refuse(&mut self, index: u32, worker: &str, cause: &str) -> Result<(), Trouble> {
         self.warn_of(worker, &wrong(index, cause));
         self.put_aside(worker)?;
-        if let Some(issued) = self.issued.get_mut(&index) {
-            issued.refused += 1;
-            if issued.refused >= MOST_REFUSED {
-                let (worker, cause) = (worker.to_owned(), cause.to_owned());
-                return Err(
-                    FleetError::Refused { shard: index, attempts: MOST_REFUSED, worker, cause }.into()
-                );
-            }
+        if self.shards.refused(index) {
+            let (worker, cause) = (worker.to_owned(), cause.to_owned());
+            return Err(FleetError::Refused { shard: index, attempts: MOST_REFUSED, worker, cause }.into());
         }
         Ok(())
     }
@@ -656,14 +554,11 @@ impl<'a> Step<'a> {
     /// Has a shard done again whose result was there, and whose file was not.
     fn lose(&mut self, index: u32, worker: &str, cause: &str) -> Result<(), Trouble> {
         log::warn!("the result of shard {index} by {worker} is lost, and the shard is done again: {cause}");
-        if let Some(issued) = self.issued.get_mut(&index) {
-            issued.lost += 1;
-            if issued.lost >= MOST_LOST {
-                let cause = format!(
-                    "its result was lost {MOST_LOST} times: {cause}; --artefacts must be the same place for this process and all workers"
-                );
-                return Err(FleetError::Failed { shard: index, cause }.into());
-            }
+        if self.shards.lost(index) {
+            let cause = format!(
+                "its result was lost {MOST_LOST} times: {cause}; --artefacts must be the same place for this process and all workers"
+            );
+            return Err(FleetError::Failed { shard: index, cause }.into());
         }
         Ok(())
     }
@@ -685,13 +580,8 @@ impl<'a> Step<'a> {
             self.results = None;
             return Ok(());
         }
-        for message in self.fleet.take_exhausted(&self.channel) {
-            // Later issues may still succeed.
-            let is_latest = |task: &&Task| {
-                self.issued.get(&task.index).is_some_and(|issued| issued.issue == message.issue)
-            };
-            if let Some(task) = message.tasks.iter().find(is_latest) {
-                let shard = task.index;
+        for message in self.fleet.exhausted.take(&self.channel) {
+            if let Some(shard) = self.shards.latest(&message) {
                 let cause = format!(
                     "it was delivered {DELIVERIES} times, and each worker that took it ended without a word, as if killed or out of memory"
                 );
@@ -702,7 +592,7 @@ impl<'a> Step<'a> {
         let own = self.own_workers();
         self.lanes = own.iter().map(|worker| worker.lanes as usize).sum();
         if own.is_empty()
-            && self.secs.1 == 0
+            && self.shards.mean_secs().is_none()
             && !self.notices.no_worker
             && self.watch.elapsed().as_secs_f64() > LONELY
         {
@@ -720,8 +610,7 @@ impl<'a> Step<'a> {
         self.issue(overdue.chunks(overdue.len().div_ceil(idle.max(1)).clamp(1, MOST_SHARDS)))
     }
 
-    /// Shards to hand out again while there are workers without work, and how many those can take at a time: lost shards, and those
-    /// that take much longer than others.
+    /// Shards to hand out again while there are workers without work, and how many lanes of those.
     fn overdue(&mut self, workers: &[Heartbeat]) -> Result<(Vec<u32>, usize), BrokerError> {
         let (mut idle, mut running) = (0, BTreeSet::new());
         for heartbeat in workers {
@@ -729,34 +618,20 @@ impl<'a> Step<'a> {
             running.extend(heartbeat.tasks.iter().map(String::as_str));
         }
         let (channel, session) = (self.channel.clone(), self.fleet.session.as_str());
-        let id = |issued: &Issued| TaskMessage::message_id(&channel, session, issued.issue);
-        for issued in self.issued.values_mut() {
-            if issued.begun.is_none() && running.contains(id(issued).as_str()) {
-                issued.begun = Some(Stopwatch::start());
-            }
-        }
+        let id = |issue| TaskMessage::message_id(&channel, session, issue);
+        let is_running = |issue| running.contains(id(issue).as_str());
+        let now = Stopwatch::start();
+        self.shards.seen(is_running, now);
         // Lanes with tiny tasks seem to have nothing to do now and then, and shards whose results wait for this process are neither lost nor late.
-        if !self.waiting.is_empty()
+        let (waiting, _) = self.shards.open();
+        if waiting > 0
             || idle == 0
             || setup::are_pending(self.link(), TASKS, self.route.consumer())?
             || setup::are_pending(self.link(), RESULTS, self.channel.consumer())?
         {
             return Ok((Vec::new(), idle));
         }
-        let mean = self.mean_secs();
-        let secs = |watch: &Stopwatch| watch.elapsed().as_secs_f64();
-        let is_overdue = |(index, issued): (&u32, &Issued)| {
-            let is_late = match issued.begun.as_ref().filter(|_| running.contains(id(issued).as_str())) {
-                Some(begun) => issued.copies == 1 && pacing::is_behind(secs(begun), mean, issued.size),
-                None => secs(&issued.at) > LOST * f64::from(issued.copies),
-            };
-            is_late.then_some((*index, issued.size))
-        };
-        // Long shards one for each lane without work, tiny ones all together.
-        let found: Vec<(u32, u32)> = self.issued.iter().filter_map(is_overdue).collect();
-        let are_tiny = found.iter().any(|(_, size)| *size > 1);
-        let most = if are_tiny { idle * MOST_SHARDS } else { idle };
-        Ok((found.into_iter().map(|(index, _)| index).take(most).collect(), idle))
+        Ok((self.shards.overdue(is_running, idle, now), idle))
     }
 
     /// Says who works, and who could not.
@@ -806,20 +681,4 @@ impl<'a> Step<'a> {
 /// Why a worker is put aside whose result is wrong.
 fn wrong(index: u32, cause: &str) -> String {
     format!("what it sent for shard {index} is wrong: {cause}")
-}
-
-/// Whether no worker is left for a shard: so many could not do it, and so many `others` are there.
-fn is_given_up(failed: u32, others: usize) -> bool {
-    failed >= MOST_FAILED || others == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_given_up;
-
-    #[test]
-    fn a_shard_is_given_up_after_three_workers_or_when_no_other_is_left() {
-        assert!(!is_given_up(1, 1) && !is_given_up(2, 1), "a busy worker is waited for");
-        assert!(is_given_up(1, 0) && is_given_up(3, 100));
-    }
 }

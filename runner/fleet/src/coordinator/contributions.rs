@@ -9,12 +9,12 @@ use crate::message::{Heartbeat, Spent};
 
 /// What the workers of a step have done so far.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct Contributions {
     workers: BTreeMap<String, WorkerStatus>,
     shards: u64,
 }
 
-impl Standing {
+impl Contributions {
     /// Counts a shard. A worker may come and go between two calls of [`Self::status`], so its platform is given here too.
     pub(super) fn done(&mut self, worker: &str, platform: Option<String>, spent: &Spent) {
         self.shards += 1;
@@ -67,7 +67,7 @@ impl Standing {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::Standing;
+    use super::Contributions;
     use crate::message::{Heartbeat, Spent};
 
     fn heartbeat(worker: &str, route: &str) -> Heartbeat {
@@ -85,19 +85,19 @@ mod tests {
 
     #[test]
     fn workers_that_left_keep_what_they_have_done() {
-        let mut standing = Standing::default();
+        let mut contributions = Contributions::default();
         let takes_part = |heartbeat: &Heartbeat| heartbeat.routes == ["r"];
         let present = [(heartbeat("one", "r"), 0.5), (heartbeat("other", "s"), 0.5)];
         let spent = |secs| Spent { secs, ..Spent::default() };
-        standing.done("one", None, &spent(2.0));
-        let status = standing.status((4, 2), &present, takes_part, &BTreeMap::new());
+        contributions.done("one", None, &spent(2.0));
+        let status = contributions.status((4, 2), &present, takes_part, &BTreeMap::new());
         assert_eq!((status.waiting, status.issued, status.done, status.workers.len()), (4, 2, 1, 1));
         let one = &status.workers[0];
         assert_eq!((one.shards, one.secs, one.busy, one.last_seen_secs), (1, 2.0, 1, Some(0.5)));
-        standing.done("two", Some("y".to_owned()), &spent(1.0));
-        standing.done("two", None, &spent(1.0));
+        contributions.done("two", Some("y".to_owned()), &spent(1.0));
+        contributions.done("two", None, &spent(1.0));
         let aside = [("one".to_owned(), "wrong".to_owned())].into();
-        let status = standing.status((0, 0), &[], takes_part, &aside);
+        let status = contributions.status((0, 0), &[], takes_part, &aside);
         let shown: Vec<_> = status
             .workers
             .iter()
