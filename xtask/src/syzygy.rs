@@ -1,6 +1,8 @@
 //! The small Syzygy tablebases, all with three and four pieces, from the source distribution of python-chess.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 
@@ -87,11 +89,28 @@ fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> 
 /// How many tables with at most four pieces are in a folder; others may have larger ones beside them.
 fn count_tables(folder: &Path) -> anyhow::Result<usize> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let is_table = |path: &Path| path.extension().is_some_and(|ending| ending == "rtbw" || ending == "rtbz");
     // Names have a letter for each piece, and a `v`.
     let is_small = |path: &Path| path.file_stem().is_some_and(|name| name.len() <= 5);
     let paths = entries.flatten().map(|entry| entry.path());
     Ok(paths.filter(|path| is_table(path) && is_small(path)).count())
+}
+
+/// Whether a file is a table, by its name.
+fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "rtbw" || ending == "rtbz")
+}
+
+/// Removes the copies that a killed process has not completed.
+fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(OsStr::to_str);
+        let copied = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        if copied.is_some_and(|name| is_table(Path::new(name))) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies the tables to their folder, whose other files stay, and then the stamp, which says that they are complete. The folder may be a
@@ -99,6 +118,8 @@ fn count_tables(folder: &Path) -> anyhow::Result<usize> {
 /// mapped.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let cleared = remove_unfinished(folder);
+    cleared.with_context(|| format!("cannot remove an unfinished copy in {}", folder.display()))?;
     let entries = fs::read_dir(tables).with_context(|| format!("cannot list {}", tables.display()))?;
     let names = entries.flatten().map(|entry| entry.file_name()).filter(|name| name != STAMP);
     for name in names.chain([STAMP.into()]) {
@@ -131,19 +152,25 @@ mod tests {
     }
 
     #[test]
-    fn files_beside_the_tables_stay() -> anyhow::Result<()> {
+    fn files_beside_the_tables_stay_and_unfinished_copies_go() -> anyhow::Result<()> {
         let (work, folder) = (tempfile::tempdir()?, tempfile::tempdir()?);
         for (name, text) in [("KQvK.rtbw", "new"), (STAMP, "new")] {
             fs::write(work.path().join(name), text)?;
         }
-        for (name, text) in [("KQvK.rtbw", "old"), ("KQRvKR.rtbw", "own"), (STAMP, "old")] {
+        for (name, text) in
+            [("KQvK.rtbw", "old"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own"), (STAMP, "old")]
+        {
             fs::write(folder.path().join(name), text)?;
         }
+        // A killed process has left it.
+        fs::write(folder.path().join(".KPvK.rtbz.tmp"), "half")?;
         swap_in(work.path(), folder.path())?;
-        for (name, text) in [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (STAMP, "new")] {
+        for (name, text) in
+            [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own"), (STAMP, "new")]
+        {
             assert_eq!(fs::read_to_string(folder.path().join(name))?, text, "{name}");
         }
-        assert_eq!(fs::read_dir(folder.path())?.count(), 3);
+        assert_eq!(fs::read_dir(folder.path())?.count(), 4);
         let absent = folder.path().join("absent");
         fs::write(work.path().join(STAMP), "new")?;
         swap_in(work.path(), &absent)?;
