@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::accumulator::{Accumulated, FirstLayer};
 use super::blocks::Outputs;
-#[cfg(target_arch = "x86_64")]
-use super::instructions::{Avx2, Avx512};
-use super::instructions::{Baseline, Instructions, Set};
+use super::instructions::{Dispatch, Instructions, Set, Work};
 use super::net::{Head, NnueNet};
 use crate::encoding::{Encoding, PolicyIndex};
 use crate::network::exponential::{softmax, tanh};
@@ -17,7 +15,7 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, ValueHead, W
 #[derive(Debug)]
 pub struct NnueEvaluator {
     net: Arc<NnueNet>,
-    instructions: Instructions,
+    dispatch: Dispatch,
     rows: Vec<Row>,
     scratch: Scratch,
 }
@@ -50,14 +48,11 @@ impl NnueEvaluator {
 
     /// An evaluator with other instructions, to compare them; the fastest ones if the processor lacks these.
     pub fn with_instructions(net: Arc<NnueNet>, instructions: Instructions) -> Self {
-        let has_them = Instructions::available().contains(&instructions);
-        let instructions = if has_them { instructions } else { Instructions::fastest() };
         let scratch = Scratch::new(&net);
-        Self { net, instructions, rows: Vec::new(), scratch }
+        Self { net, dispatch: Dispatch::to(instructions), rows: Vec::new(), scratch }
     }
 
     /// Evaluates all rows without quiescence.
-    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
     pub(crate) fn evaluate_at_once(
         &mut self,
         batch: &Batch,
@@ -70,15 +65,7 @@ impl NnueEvaluator {
             sums: self.net.first.empty(),
             policy: self.net.policy_first.as_ref().map(FirstLayer::empty),
         }));
-        match self.instructions {
-            // SAFETY: the processor has the instructions, which `with_instructions` has checked.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => unsafe { self.rows_by_avx2(batch, out) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => unsafe { self.rows_by_avx512(batch, out) },
-            _ => self.rows::<Baseline>(batch, out),
-        }
+        self.dispatch.run(AllRows { evaluator: self, batch, out })
     }
 
     #[inline(always)]
@@ -106,17 +93,21 @@ impl NnueEvaluator {
         }
         Ok(())
     }
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt")]
-    fn rows_by_avx2(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        self.rows::<Avx2>(batch, out)
-    }
+/// The evaluation of a whole batch.
+struct AllRows<'a> {
+    evaluator: &'a mut NnueEvaluator,
+    batch: &'a Batch,
+    out: &'a mut Evaluations,
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt,avx512f,avx512bw,avx512vl,avx512vnni")]
-    fn rows_by_avx512(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        self.rows::<Avx512>(batch, out)
+impl Work for AllRows<'_> {
+    type Output = Result<(), EvaluatorError>;
+
+    #[inline(always)]
+    fn run<S: Set>(self) -> Self::Output {
+        self.evaluator.rows::<S>(self.batch, self.out)
     }
 }
 

@@ -22,17 +22,10 @@ impl Instructions {
         let mut sets = vec![Self::Baseline];
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("popcnt");
-            let has_avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512vnni");
-            if has_avx2 {
+            if x86::has_avx2() {
                 sets.push(Self::Avx2);
             }
-            if has_avx2 && has_avx512 {
+            if x86::has_avx512() {
                 sets.push(Self::Avx512);
             }
         }
@@ -43,6 +36,40 @@ impl Instructions {
     pub fn fastest() -> Self {
         Self::available().pop().unwrap_or(Self::Baseline)
     }
+}
+
+/// A set that this processor has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dispatch(Instructions);
+
+impl Dispatch {
+    /// A set; the fastest one if the processor lacks it.
+    pub(super) fn to(set: Instructions) -> Self {
+        Self(if Instructions::available().contains(&set) { set } else { Instructions::fastest() })
+    }
+
+    /// Does work that is compiled for the set.
+    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            // SAFETY: the processor has the instructions, which `to` has checked.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { x86::by_avx2(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => unsafe { x86::by_avx512(work) },
+            _ => work.run::<Baseline>(),
+        }
+    }
+}
+
+/// What is compiled for each set.
+pub(super) trait Work {
+    /// Its result.
+    type Output;
+
+    /// Does it; always inlined, as everything that it calls.
+    fn run<S: Set>(self) -> Self::Output;
 }
 
 /// What a set has of its own.
@@ -83,11 +110,28 @@ mod x86 {
 
     use std::ptr::from_ref;
 
-    use super::{Outputs, Set, Weights};
+    use super::{Outputs, Set, Weights, Work};
+
+    /// Whether the processor has some instructions, and a function that is compiled for them.
+    macro_rules! compiled {
+        ($has:ident, $by:ident, $set:ident: $($instructions:tt)+) => {
+            pub(super) fn $has() -> bool {
+                $(is_x86_feature_detected!($instructions))&&+
+            }
+
+            #[target_feature($(enable = $instructions),+)]
+            pub(super) fn $by<W: Work>(work: W) -> W::Output {
+                work.run::<$set>()
+            }
+        };
+    }
+
+    compiled!(has_avx2, by_avx2, Avx2: "avx2" "bmi1" "popcnt");
+    compiled!(has_avx512, by_avx512, Avx512: "avx2" "bmi1" "popcnt" "avx512f" "avx512bw" "avx512vl" "avx512vnni");
 
     /// [`Instructions::Avx2`](super::Instructions::Avx2); to be used only in functions that are compiled for it.
     #[derive(Debug)]
-    pub(in super::super) struct Avx2;
+    struct Avx2;
 
     impl Set for Avx2 {
         #[inline(always)]
@@ -99,7 +143,7 @@ mod x86 {
 
     /// [`Instructions::Avx512`](super::Instructions::Avx512); to be used only in functions that are compiled for it.
     #[derive(Debug)]
-    pub(in super::super) struct Avx512;
+    struct Avx512;
 
     impl Set for Avx512 {
         #[inline(always)]
@@ -143,6 +187,3 @@ mod x86 {
         _mm512_reduce_add_epi32(sums)
     }
 }
-
-#[cfg(target_arch = "x86_64")]
-pub(super) use x86::{Avx2, Avx512};

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::accumulator::Accumulated;
 use super::evaluator::{Scratch, result_of};
-#[cfg(target_arch = "x86_64")]
-use super::instructions::{Avx2, Avx512};
-use super::instructions::{Baseline, Instructions, Set};
+use super::instructions::{Dispatch, Instructions, Set, Work};
 use super::net::NnueNet;
 use super::pieces::of_position;
 use crate::board::Position;
@@ -17,7 +15,7 @@ use crate::network::Wdl;
 #[derive(Debug)]
 pub struct NnueLine {
     net: Arc<NnueNet>,
-    instructions: Instructions,
+    dispatch: Dispatch,
     depths: Vec<Accumulated>,
     scratch: Scratch,
 }
@@ -26,44 +24,35 @@ impl NnueLine {
     /// An evaluator with the processor's fastest instructions.
     pub fn new(net: Arc<NnueNet>) -> Self {
         let scratch = Scratch::new(&net);
-        Self { net, instructions: Instructions::fastest(), depths: Vec::new(), scratch }
+        Self { net, dispatch: Dispatch::to(Instructions::fastest()), depths: Vec::new(), scratch }
     }
 
     /// The expected result for the side to move of a position at a depth of the line.
-    #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "instructions are chosen at run time"))]
     pub fn evaluate(&mut self, depth: usize, position: &Position) -> Wdl {
         while self.depths.len() <= depth {
             self.depths.push(self.depths.last().cloned().unwrap_or_else(|| self.net.first.empty()));
         }
-        let value = match self.instructions {
-            // SAFETY: these are instructions of this processor.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => unsafe { self.value_by_avx2(depth, position) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => unsafe { self.value_by_avx512(depth, position) },
-            _ => self.value::<Baseline>(depth, position),
-        };
+        let value = self.dispatch.run(ValueAt { line: self, depth, position });
         value.expect("a net's outputs are finite, which was checked when it was made")
     }
+}
+
+/// The evaluation of one position.
+struct ValueAt<'a> {
+    line: &'a mut NnueLine,
+    depth: usize,
+    position: &'a Position,
+}
+
+impl Work for ValueAt<'_> {
+    type Output = Option<Wdl>;
 
     #[inline(always)]
-    fn value<S: Set>(&mut self, depth: usize, position: &Position) -> Option<Wdl> {
-        let sums = &mut self.depths[depth];
-        self.net.first.update(sums, &of_position(position));
-        self.scratch.evaluate_value::<S>(&self.net, sums);
-        result_of(self.net.value_head, &mut self.scratch.value)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt")]
-    fn value_by_avx2(&mut self, depth: usize, position: &Position) -> Option<Wdl> {
-        self.value::<Avx2>(depth, position)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt,avx512f,avx512bw,avx512vl,avx512vnni")]
-    fn value_by_avx512(&mut self, depth: usize, position: &Position) -> Option<Wdl> {
-        self.value::<Avx512>(depth, position)
+    fn run<S: Set>(self) -> Option<Wdl> {
+        let NnueLine { net, depths, scratch, .. } = self.line;
+        let sums = &mut depths[self.depth];
+        net.first.update(sums, &of_position(self.position));
+        scratch.evaluate_value::<S>(net, sums);
+        result_of(net.value_head, &mut scratch.value)
     }
 }
