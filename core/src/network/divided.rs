@@ -55,7 +55,7 @@ mod stage {
 struct SharedPart {
     part: Mutex<Part>,
     stage: AtomicU8,
-    /// Whether the thread starts a shard before the next part.
+    /// Whether the thread is to start a shard, at the latest before its next part.
     starts_shard: AtomicBool,
 }
 
@@ -85,7 +85,7 @@ impl Divided {
     }
 
     /// Adds the evaluations of the threads' parts, which begin with this row of the batch. Every part is finished, even after an error:
-    /// the next batch must not meet an old one.
+    /// the next batch must not meet an old one. After a panic that does not matter, since no later batch succeeds.
     fn finish_helpers(&mut self, mut first_row: usize, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         let mut result = Ok(());
         for helper in &self.helpers {
@@ -153,6 +153,7 @@ impl Evaluator for Divided {
         self.own.start_shard();
         for helper in &self.helpers {
             helper.shared.starts_shard.store(true, Ordering::Relaxed);
+            helper.wake();
         }
     }
 }
@@ -204,6 +205,13 @@ impl SharedPart {
         false
     }
 
+    /// Starts a shard if the thread is to.
+    fn start_shard(&self, evaluator: &mut dyn Evaluator) {
+        if self.starts_shard.swap(false, Ordering::Relaxed) {
+            evaluator.start_shard();
+        }
+    }
+
     /// The work of a thread, until it is to end.
     fn work(&self, evaluator: &mut dyn Evaluator) {
         loop {
@@ -212,15 +220,14 @@ impl SharedPart {
                 stage::READY => {
                     let Ok(mut part) = self.lock() else { return };
                     if self.moves(stage::READY, stage::BEGUN) {
-                        if self.starts_shard.swap(false, Ordering::Relaxed) {
-                            evaluator.start_shard();
-                        }
+                        self.start_shard(evaluator);
                         part.evaluate_by(evaluator);
                         // The caller may have dropped the evaluator.
                         self.moves(stage::BEGUN, stage::IDLE);
                     }
                 }
                 waiting => {
+                    self.start_shard(evaluator);
                     if !self.looks_past(waiting) {
                         thread::park();
                     }
@@ -296,7 +303,11 @@ impl Drop for Helper {
 #[cfg(test)]
 mod tests {
     use super::{Divided, Helper, Part, SharedPart, rows_of};
+    use std::iter;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
 
     use crate::board::Game;
     use crate::encoding::Encoding;
@@ -316,6 +327,33 @@ mod tests {
             self.0.evaluate(batch, out)?;
             let failing = batch.keys.iter().position(|key| *key == self.1);
             failing.map_or(Ok(()), |row| Err(EvaluatorError::NotFinite { row }))
+        }
+    }
+
+    /// Fails in another shard than the one that it was started for last.
+    struct Started {
+        inner: Uniform,
+        /// The number of the shard that it was started for.
+        own: usize,
+        /// The number of the shard now.
+        shard: Arc<AtomicUsize>,
+        starts: Sender<usize>,
+    }
+
+    impl Evaluator for Started {
+        fn encoding(&self) -> &Encoding {
+            self.inner.encoding()
+        }
+
+        fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+            self.inner.evaluate(batch, out)?;
+            let is_started = self.own == self.shard.load(Ordering::Relaxed);
+            if is_started { Ok(()) } else { Err(EvaluatorError::NotFinite { row: 0 }) }
+        }
+
+        fn start_shard(&mut self) {
+            self.own = self.shard.load(Ordering::Relaxed);
+            self.starts.send(self.own).expect("the test waits");
         }
     }
 
@@ -412,6 +450,29 @@ mod tests {
             divided.evaluate(&batch, &mut out).expect("fakes do not fail");
             assert!(out.policy == whole.policy && out.wdl == whole.wdl, "{rows} rows");
         }
+    }
+
+    #[test]
+    fn every_thread_starts_a_shard_before_its_rows_and_without_any() {
+        let (starts, started) = channel();
+        let shard = Arc::<AtomicUsize>::default();
+        let number = Arc::clone(&shard);
+        let make = move || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+            let (shard, starts) = (Arc::clone(&number), starts.clone());
+            Ok(Box::new(Started { inner: Uniform::new(encoding()), own: 0, shard, starts }))
+        };
+        let mut divided = Divided::new(3, make).expect("made");
+        for number in 1..=200 {
+            shard.store(number, Ordering::Relaxed);
+            divided.start_shard();
+            for _ in 0..3 {
+                divided.evaluate(&batch_of(0..16), &mut Evaluations::default()).expect("all are started");
+            }
+        }
+        shard.store(201, Ordering::Relaxed);
+        divided.start_shard();
+        let starts = iter::from_fn(|| started.recv_timeout(Duration::from_mins(1)).ok());
+        assert_eq!(starts.filter(|number| *number == 201).take(3).count(), 3, "every thread starts the last");
     }
 
     #[test]
