@@ -5,6 +5,7 @@ use rand::RngExt;
 use super::proof::Proof;
 use crate::board::Move;
 use crate::math::pow;
+use crate::params::{Advice, advice};
 use crate::rng::Stream;
 use crate::{param_enum, params};
 
@@ -38,33 +39,28 @@ params! {
     }
     check |params| {
         let declared = ChoiceParams::default();
-        let is_by_visits = params.by == ChooseBy::Visits;
-        let without_effect = [
-            ("trusted_share", params.trusted_share != declared.trusted_share && is_by_visits, "\"value\" or \"lcb\""),
-            ("deviations", params.deviations != declared.deviations && params.by != ChooseBy::Bound, "\"lcb\""),
-        ];
+        let trusts = params.trusted_share != declared.trusted_share;
+        let deviates = params.deviations != declared.deviations;
         let message = |others: &str| {
             format!("has no effect with by \"{}\"; leave it out, or set by to {others}", params.by.name())
         };
-        without_effect.into_iter().filter(|(_, is_set, _)| *is_set).map(|(name, _, others)| (name, message(others))).collect()
+        advice([
+            ("trusted_share", trusts && params.by == ChooseBy::Visits, &message("\"value\" or \"lcb\"")),
+            ("deviations", deviates && params.by != ChooseBy::Bound, &message("\"lcb\"")),
+        ])
     };
 }
 
 impl ChoiceParams {
     /// The parameters `choice.…` that differ from their defaults and have no effect if every temperature is 0, with the reason.
-    pub(crate) fn of_temperatures(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn of_temperatures(&self) -> Advice {
         let declared = Self::default();
-        let drawing = [
-            ("choice.visit_offset", self.visit_offset != declared.visit_offset),
-            ("choice.value_cutoff", self.value_cutoff != declared.value_cutoff),
-        ];
         let message =
             "has no effect at temperature 0, where no move is drawn; leave it out, or set a temperature";
-        drawing
-            .into_iter()
-            .filter(|(_, is_set)| *is_set)
-            .map(|(name, _)| (name, message.to_owned()))
-            .collect()
+        advice([
+            ("choice.visit_offset", self.visit_offset != declared.visit_offset, message),
+            ("choice.value_cutoff", self.value_cutoff != declared.value_cutoff, message),
+        ])
     }
 }
 

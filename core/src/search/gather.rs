@@ -23,6 +23,15 @@ enum Stop {
     Collision,
 }
 
+/// What is known of a node when it is reached first.
+struct NewNode {
+    state: State,
+    /// Its result, if that is proven.
+    proof: Option<Proof>,
+    /// Moves left, in plies, if it needs no evaluation; `None` for one less than at its parent.
+    plies: Option<f32>,
+}
+
 /// What ends a batch that is gathered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Amount {
@@ -238,36 +247,39 @@ impl Search {
         if let Some(shared) = self.tree.graph.as_ref().and_then(|graph| graph.find(key)) {
             return (shared, false);
         }
-        let (state, proof) = self.new_node_state(depth);
+        let NewNode { state, proof, plies } = self.new_node(depth);
         let node = self.tree.add_node(state, proof, key);
-        if self.tree.moves_left.is_some() {
-            self.set_new_moves_left(parent, node);
+        if self.tree.moves_left.is_some() && state != State::Evaluating {
+            self.set_new_moves_left(parent, node, plies);
         }
         (node, true)
     }
 
-    /// The state of a new node of the current position, with its result if that is proven without an evaluation.
-    fn new_node_state(&mut self, depth: usize) -> (State, Option<Proof>) {
+    /// A new node of the current position, whose result may be proven without an evaluation.
+    fn new_node(&mut self, depth: usize) -> NewNode {
         let position = self.game.position();
-        match self.game.outcome_by_rules(!self.scratch.legal.is_empty()) {
-            Some(outcome) if outcome.reason == Reason::Threefold && self.tree.graph.is_some() => {
-                return (State::Repeated, None);
+        if let Some(outcome) = self.game.outcome_by_rules(!self.scratch.legal.is_empty()) {
+            if outcome.reason == Reason::Threefold && self.tree.graph.is_some() {
+                return NewNode { state: State::Repeated, proof: None, plies: Some(0.0) };
             }
-            Some(outcome) => {
-                let proof = Proof::of_score(outcome.score_for(position.side_to_move()));
-                return (State::Proven, Some(proof));
-            }
-            None => {}
+            let proof = Proof::of_score(outcome.score_for(position.side_to_move()));
+            return NewNode { state: State::Proven, proof: Some(proof), plies: Some(0.0) };
         }
         if self.params.mate_in_one && position.mate_in_one(&self.scratch.legal).is_some() {
-            return (State::Proven, Some(Proof::Win));
+            return NewNode { state: State::Proven, proof: Some(Proof::Win), plies: Some(1.0) };
         }
         if self.prober.is_open()
             && let Some(proof) = self.probe_leaf()
         {
-            return (State::Proven, Some(proof));
+            // Tablebases know the result but not its distance.
+            return NewNode { state: State::Proven, proof: Some(proof), plies: None };
         }
-        (if self.is_two_fold_draw(depth) { State::Repeated } else { State::Evaluating }, None)
+        if self.is_two_fold_draw(depth) {
+            // Assumes that the same moves lead to the next repetition.
+            let plies = self.game.plies_since_repetition().map(|plies| plies as f32);
+            return NewNode { state: State::Repeated, proof: None, plies };
+        }
+        NewNode { state: State::Evaluating, proof: None, plies: None }
     }
 
     fn add_row(&mut self, node: NodeId, encoding: &Encoding, pending: &mut Pending, batch: &mut Batch) {

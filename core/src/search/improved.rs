@@ -48,8 +48,7 @@ impl NodeView<'_> {
 
     /// Q of an edge that is proven or visited.
     fn value(&self, index: usize) -> Option<f64> {
-        let edge = self.edge(index)?;
-        edge.proof.map(|proof| proof.value(self.draw_value)).or_else(|| edge.mean())
+        self.edge(index)?.proven_or_mean(self.draw_value)
     }
 
     /// The mixed value, the Q of edges without one: the node's own value mixed with Q of the visited edges, weighted by their
@@ -123,15 +122,27 @@ fn softmax(logits: &mut [f64]) {
 }
 
 /// The edge that the `improved` tree rule selects: the largest `π'(a) − n(a) / (1 + Σ n)` (section 5), except proven losses.
+///
+/// π' is the [`improved_policy`] but for last digits. Every descent computes it at every node, so as `P · e^σ` over its sum, without
+/// logarithms and with one exponential for all unvisited edges, which share one Q.
 pub(super) fn select_improved(
     params: &ImprovedPolicyParams,
     node: NodeView<'_>,
     scratch: &mut Vec<f64>,
 ) -> usize {
-    improved_policy(params, node, scratch);
+    scaled_completed_q(params, node, scratch);
+    let largest = scratch.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut power, mut total) = (0.0, 0.0);
+    for (index, (value, prior)) in scratch.iter_mut().zip(node.priors).enumerate() {
+        if index <= node.visited.len() {
+            power = exp(*value - largest);
+        }
+        *value = f64::from(prior.max(f32::MIN_POSITIVE)) * power;
+        total += *value;
+    }
     let edge_visits: u32 = node.visited.iter().map(VisitedEdge::started).sum();
     for (index, share) in scratch.iter_mut().enumerate() {
-        *share -= f64::from(node.started(index)) / f64::from(1 + edge_visits);
+        *share = *share / total - f64::from(node.started(index)) / f64::from(1 + edge_visits);
     }
     best(scratch, |index| node.is_open(index)).unwrap_or(0)
 }

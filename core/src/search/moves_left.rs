@@ -5,7 +5,7 @@ use super::Search;
 use super::formulas::moves_left_utility;
 use super::params::MovesLeftParams;
 use super::pending::Pending;
-use super::tree::{NodeId, State};
+use super::tree::NodeId;
 use crate::network::{Evaluations, EvaluatorError};
 
 /// The moves-left utility at a node.
@@ -40,29 +40,13 @@ impl Search {
         Some(Preference { params, plies })
     }
 
-    /// Sets moves left of a new node, reached from `parent`, that needs no evaluation.
+    /// Sets moves left of a new node that needs no evaluation, reached from `parent`: so many plies, else one less than at the parent.
     #[cold]
-    pub(super) fn set_new_moves_left(&mut self, parent: NodeId, node: NodeId) {
-        let state = self.tree.node(node).state;
-        if state == State::Evaluating {
-            return;
-        }
-        let position = self.game.position();
-        let is_over = self.game.outcome_by_rules(!self.scratch.legal.is_empty()).is_some();
-        let mates = || self.params.mate_in_one && position.mate_in_one(&self.scratch.legal).is_some();
-        let plies = if is_over {
-            0.0
-        } else if state == State::Repeated {
-            // Assumes that the same moves lead to the next repetition.
-            self.game.plies_since_repetition().unwrap_or(0) as f64
-        } else if mates() {
-            1.0
-        } else {
-            // Tablebases know the result but not its distance, so it is a ply less than at the parent.
-            (self.tree.moves_left(parent).unwrap_or(0.0) - 1.0).max(0.0)
-        };
+    pub(super) fn set_new_moves_left(&mut self, parent: NodeId, node: NodeId, plies: Option<f32>) {
+        let below = || (self.tree.moves_left(parent).unwrap_or(0.0) - 1.0).max(0.0) as f32;
+        let plies = plies.unwrap_or_else(below);
         if let Some(moves_left) = &mut self.tree.moves_left {
-            moves_left.set(node, plies as f32);
+            moves_left.set(node, plies);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Parameters of the search.
 
 use super::root_rules::root_rules;
+use crate::params::{Advice, advice};
 use crate::{param_enum, params};
 
 /// Declares the parameter that selects the rule of the root.
@@ -243,14 +244,14 @@ impl SearchParams {
         "keeps a tree from move to move, and every position is searched on its own; leave it out";
 
     /// As [`without_effect`](Self::without_effect), for positions that are searched each on its own.
-    pub fn without_effect_on_positions(&self) -> Vec<(&'static str, String)> {
+    pub fn without_effect_on_positions(&self) -> Advice {
         let reuse = self.reuse_tree.then(|| ("search.reuse_tree", Self::NO_TREE_TO_REUSE.to_owned()));
         self.without_effect().into_iter().chain(reuse).collect()
     }
 
     /// The parameters `search.…` that differ from their defaults and have no effect with the others, with the reason, for searches of one
     /// thread whose parameters are given all at once. A UCI engine sets them one by one, and its threads make the virtual loss count.
-    pub fn without_effect(&self) -> Vec<(&'static str, String)> {
+    pub fn without_effect(&self) -> Advice {
         let declared = Self::default();
         let batched = "has no effect with leaf_batch 1, which has no other descent in flight; leave it out, or set a larger one";
         let growing = "has no effect with c_puct_factor 0; leave it out, or set a factor";
@@ -258,7 +259,7 @@ impl SearchParams {
         let is_single = self.leaf_batch == 1;
         let planned = "has no effect with a gumbel root and tree_rule \"improved\", neither of which uses PUCT; leave it out, or change one";
         let is_planned = self.root.rule == RootRule::Gumbel && self.tree_rule == TreeRule::Improved;
-        let all = [
+        advice([
             ("search.c_puct", self.c_puct != declared.c_puct && is_planned, planned),
             ("search.c_puct_factor", self.c_puct_factor != declared.c_puct_factor && is_planned, planned),
             ("search.fpu", self.fpu != declared.fpu && is_planned, planned),
@@ -289,13 +290,11 @@ impl SearchParams {
                 self.tablebase_use != declared.tablebase_use && self.tablebases.is_none(),
                 probing,
             ),
-        ];
-        let idle = all.into_iter().filter(|(_, is_idle, _)| *is_idle);
-        idle.map(|(name, _, reason)| (name, reason.to_owned())).collect()
+        ])
     }
 }
 
-fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
+fn check_search(params: &SearchParams) -> Advice {
     let mut problems = Vec::new();
     if params.mate_in_one && !params.solver {
         let needs = "needs the solver; set solver to true or leave it out";

@@ -7,6 +7,7 @@ use super::tree::{NodeId, ROOT, State, Tree, VisitedEdge};
 use super::{Proof, Search};
 use crate::board::Move;
 use crate::network::{Batch, Evaluator, EvaluatorError};
+use crate::params::Advice;
 
 /// The reference engine. It calls the evaluator itself, one position at a time, and adds nothing to batches.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl Searcher for ReferenceEngine {
         false
     }
 
-    fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
+    fn conflicts(&self, params: &SearchParams) -> Advice {
         let mut problems = Vec::new();
         if params.leaf_batch > 1 {
             problems.push(("leaf_batch", "must be 1 with the reference engine".to_owned()));

@@ -69,8 +69,7 @@ impl Search {
 
     /// The root's value with the draw score: proven, else the mean of all simulations; after at least one.
     pub(super) fn root_score(&self) -> f64 {
-        let root = self.tree.node(ROOT);
-        root.proof.map_or_else(|| root.value(), |proof| proof.value(self.draw_value(0)))
+        self.tree.node(ROOT).proven_or_mean(self.draw_value(0))
     }
 
     /// The net's own value of the root.
@@ -131,12 +130,11 @@ impl Search {
     fn root_move(&self, index: usize) -> RootMove {
         let edge = self.tree.visited_edges(ROOT).get(index);
         let proof = edge.and_then(|edge| edge.proof);
-        let proven = proof.map(|proof| proof.value(self.draw_value(0)));
         RootMove {
             played: self.tree.moves(ROOT)[index],
             visits: edge.map_or(0, |edge| edge.visits),
             prior: self.tree.priors(ROOT)[index],
-            value: proven.or_else(|| edge.and_then(VisitedEdge::mean)),
+            value: edge.and_then(|edge| edge.proven_or_mean(self.draw_value(0))),
             standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, VisitedEdge::standard_error),
             proof,
             moves_left: edge.and_then(|edge| self.tree.moves_left(edge.child)),

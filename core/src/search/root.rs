@@ -11,9 +11,10 @@ use super::params::{RootRule, SearchParams};
 use super::proof::Proof;
 use super::reference::{Choice, Reference};
 use super::root_rules::root_rules;
-use super::tree::{ROOT, State, Tree};
+use super::tree::{NodeId, ROOT, State, Tree};
 use crate::board::Move;
 use crate::network::Wdl;
+use crate::params::Advice;
 use crate::rng::Stream;
 
 mod gumbel;
@@ -99,7 +100,7 @@ pub(super) trait RootSearch: fmt::Debug + Send + Sync {
     fn draws_moves(&self) -> bool;
 
     /// Parameters that the rule does not support, each with advice.
-    fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {
+    fn conflicts(&self, _params: &SearchParams) -> Advice {
         Vec::new()
     }
 
@@ -171,6 +172,22 @@ impl Root {
 }
 
 impl Search {
+    /// Restricts this move's search to some legal moves of the root (UCI's `searchmoves`); before it has begun. An empty list
+    /// allows all.
+    pub fn restrict_root(&mut self, moves: &[Move]) {
+        self.root.allowed = moves.to_vec();
+    }
+
+    /// Whether a descent may take an edge.
+    pub(super) fn is_allowed(&self, node: NodeId, index: usize) -> bool {
+        node != ROOT || self.root.allows(self.tree.moves(ROOT)[index])
+    }
+
+    /// The moves of the root that may be played.
+    pub(super) fn playable(&self) -> Vec<RootMove> {
+        self.root_moves().filter(|mv| self.root.allows(mv.played)).collect()
+    }
+
     /// Prepares a root that was just evaluated for this move's descents.
     pub(super) fn enter_root(&mut self, evaluation: Wdl) {
         self.root.evaluation = Some(evaluation);

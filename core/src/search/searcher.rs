@@ -5,6 +5,7 @@ use std::fmt;
 use super::Search;
 use super::params::SearchParams;
 use crate::network::{Batch, Evaluator, EvaluatorError};
+use crate::params::Advice;
 
 /// An engine. Its results are in the tree of the search.
 pub(super) trait Searcher: fmt::Debug + Sync {
@@ -20,7 +21,7 @@ pub(super) trait Searcher: fmt::Debug + Sync {
     fn takes_threads(&self) -> bool;
 
     /// Parameters that the engine does not support, each with advice.
-    fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {
+    fn conflicts(&self, _params: &SearchParams) -> Advice {
         Vec::new()
     }
 }

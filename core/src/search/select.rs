@@ -99,8 +99,7 @@ impl Search {
 
     /// The moves-left utility of a visited edge; 0 before its first visit is backed up.
     pub(super) fn utility(&self, preference: &Preference<'_>, edge: &VisitedEdge, depth: usize) -> f64 {
-        let proven = edge.proof.map(|proof| proof.value(self.draw_value(depth)));
-        let value = proven.or_else(|| edge.mean());
+        let value = edge.proven_or_mean(self.draw_value(depth));
         let value_and_plies = value.zip(self.tree.moves_left(edge.child));
         value_and_plies.map_or(0.0, |(q, plies)| preference.utility(q, plies))
     }

@@ -1,12 +1,11 @@
-//! Tablebase probes of a search, and the moves that its root is restricted to.
+//! Tablebase probes of a search.
 
 use std::path::Path;
 
+use super::Search;
 use super::params::{SearchParams, TablebaseUse};
 use super::proof::Proof;
-use super::tree::{NodeId, ROOT};
-use super::{RootMove, Search};
-use crate::board::{Game, GameResult, Move, Tablebase, TablebaseError};
+use crate::board::{Game, Move, Tablebase, TablebaseError};
 
 impl SearchParams {
     /// Opens the tablebases that searches probe, if any.
@@ -92,12 +91,6 @@ impl TablebaseProber {
 }
 
 impl Search {
-    /// Restricts this move's search to some legal moves of the root (UCI's `searchmoves`); before it has begun. An empty list
-    /// allows all.
-    pub fn restrict_root(&mut self, moves: &[Move]) {
-        self.root.allowed = moves.to_vec();
-    }
-
     /// Tablebase hits since the budget was set.
     pub fn tablebase_hits(&self) -> u64 {
         self.prober.hits
@@ -122,31 +115,6 @@ impl Search {
     /// The tablebase result of a new position.
     pub(super) fn probe_leaf(&mut self) -> Option<Proof> {
         if self.params.probe_at_leaves() { self.prober.proof(&self.game) } else { None }
-    }
-
-    /// The game's result by the tablebases, if they cover its position right after a capture or a pawn move. A table that cannot be
-    /// read is an error of the next search.
-    pub fn tablebase_result(&mut self) -> Option<GameResult> {
-        if !self.prober.is_open() {
-            return None;
-        }
-        let proof = self.prober.proof(&self.game)?;
-        let winner = match proof {
-            Proof::Win => Some(self.game.position().side_to_move()),
-            Proof::Draw => None,
-            Proof::Loss => Some(self.game.position().side_to_move().other()),
-        };
-        Some(GameResult::won_by(winner))
-    }
-
-    /// Whether a descent may take an edge.
-    pub(super) fn is_allowed(&self, node: NodeId, index: usize) -> bool {
-        node != ROOT || self.root.allows(self.tree.moves(ROOT)[index])
-    }
-
-    /// The moves of the root that may be played.
-    pub(super) fn playable(&self) -> Vec<RootMove> {
-        self.root_moves().filter(|mv| self.root.allows(mv.played)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::hint;
 use std::mem;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 
 use thiserror::Error;
 
@@ -11,6 +11,7 @@ use super::gather::Amount;
 use super::pending::Pending;
 use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+use crate::poison::IgnorePoison as _;
 
 /// The search cannot be shared by several threads.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -92,7 +93,7 @@ impl SharedSearch {
                 Err(TryLockError::WouldBlock) => hint::spin_loop(),
             }
         }
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Searches until the search is done or stopped. Every thread calls it once with its own evaluator; an error stops all.
@@ -172,7 +173,7 @@ impl SharedSearch {
                     return false;
                 }
                 Some(0) if state.search.in_flight() > 0 => {
-                    state = self.applied.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self.applied.wait(state).ignore_poison();
                 }
                 Some(0) => {}
                 Some(_) => return true,
@@ -227,6 +228,6 @@ impl SharedSearch {
 
     /// The search, once all threads are done.
     pub fn into_search(self) -> Search {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).search
+        self.state.into_inner().ignore_poison().search
     }
 }

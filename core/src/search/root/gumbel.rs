@@ -8,6 +8,7 @@ use rand::RngExt;
 use super::{Exploration, NoiseKind, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::math::ln;
+use crate::params::{Advice, advice};
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::search::choice::{ChoiceParams, RootMove};
@@ -42,7 +43,7 @@ impl RootSearch for Gumbel {
         false
     }
 
-    fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
+    fn conflicts(&self, params: &SearchParams) -> Advice {
         let puct_only = "applies to PUCT only; leave it out, or set root.rule to \"puct\"";
         let fresh =
             "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
@@ -50,18 +51,16 @@ impl RootSearch for Gumbel {
         let collisions =
             "a gumbel root ends a batch at its first collision; leave it out, or set root.rule to \"puct\"";
         let puct_root = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";
-        let conflicts = [
-            (params.moves_left.is_some(), "moves_left", puct_only),
-            (params.reuse_tree, "reuse_tree", fresh),
-            (params.smart_pruning, "smart_pruning", whole),
-            (params.kld_gain.is_some(), "kld_gain", whole),
-            (params.max_collisions.is_some_and(|most| most > 1), "max_collisions", collisions),
-            (params.root.forced_playouts > 0.0, "root.forced_playouts", puct_root),
-            (params.root.c_puct.is_some(), "root.c_puct", puct_root),
-            (params.root.fpu.is_some(), "root.fpu", puct_root),
-        ];
-        let set = conflicts.into_iter().filter(|(is_set, ..)| *is_set);
-        set.map(|(_, path, advice)| (path, advice.to_owned())).collect()
+        advice([
+            ("moves_left", params.moves_left.is_some(), puct_only),
+            ("reuse_tree", params.reuse_tree, fresh),
+            ("smart_pruning", params.smart_pruning, whole),
+            ("kld_gain", params.kld_gain.is_some(), whole),
+            ("max_collisions", params.max_collisions.is_some_and(|most| most > 1), collisions),
+            ("root.forced_playouts", params.root.forced_playouts > 0.0, puct_root),
+            ("root.c_puct", params.root.c_puct.is_some(), puct_root),
+            ("root.fpu", params.root.fpu.is_some(), puct_root),
+        ])
     }
 
     fn begin(&mut self, params: &SearchParams, open: u32, descents: u32) {

@@ -2,6 +2,7 @@
 
 use super::{Exploration, NoiseKind, ReferenceRule, RootSearch};
 use crate::board::Move;
+use crate::params::{Advice, advice};
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::search::choice::{ChoiceParams, RootMove, choose_move};
@@ -31,18 +32,16 @@ impl RootSearch for Puct {
         true
     }
 
-    fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
+    fn conflicts(&self, params: &SearchParams) -> Advice {
         let considers = params.root.considered != RootParams::default().considered;
         let improves = params.improved_policy != ImprovedPolicyParams::default();
         let gumbel_root = "belongs to the gumbel root; leave it out, or set root.rule to \"gumbel\"";
         let improved = "belongs to the gumbel root and to the improved tree rule; leave it out, or set root.rule to \"gumbel\" or \
             tree_rule to \"improved\"";
-        let conflicts = [
-            (considers, "root.considered", gumbel_root),
-            (improves && params.tree_rule != TreeRule::Improved, "improved_policy", improved),
-        ];
-        let set = conflicts.into_iter().filter(|(is_set, ..)| *is_set);
-        set.map(|(_, path, advice)| (path, advice.to_owned())).collect()
+        advice([
+            ("root.considered", considers, gumbel_root),
+            ("improved_policy", improves && params.tree_rule != TreeRule::Improved, improved),
+        ])
     }
 
     fn add_noise(&mut self, tree: &mut Tree, exploration: &Exploration<'_>, stream: &mut Stream) {

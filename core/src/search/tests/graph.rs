@@ -107,7 +107,7 @@ fn several_leaves_in_flight_may_be_one_position() {
 }
 
 #[test]
-fn a_reused_graph_keeps_its_visits() {
+fn a_reused_graph_keeps_its_visits_and_values() {
     let params = SearchParams { reuse_tree: true, draw_score: 0.3, ..graph_search(2000) };
     let mut evaluator = Hashed::new(encoding(), 4);
     let mut search = new_search(Game::initial(), params);
@@ -117,6 +117,12 @@ fn a_reused_graph_keeps_its_visits() {
         let nodes = search.memory().nodes;
         search.play_unchecked(best.played);
         assert!(search.visits() >= best.visits && search.memory().nodes < nodes);
+        let (root, value) = (search.root_value(), best.value.expect("visited"));
+        // The mover's value with a draw at 0.3 is minus the opponent's with a draw at -0.3.
+        assert!(
+            search.proof().is_some() || (root.value - 0.3 * root.draw + value).abs() < 1e-9,
+            "{root:?} {value}"
+        );
         search.check_invariants();
     }
 }

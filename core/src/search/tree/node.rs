@@ -120,6 +120,11 @@ impl VisitedEdge {
         (squares_of_mean + f64::from(self.deviation_sum)) as f32
     }
 
+    /// The proven value, with a draw at `draw_value`, else the mean, if there are visits.
+    pub(in crate::search) fn proven_or_mean(&self, draw_value: f64) -> Option<f64> {
+        self.proof.map(|proof| proof.value(draw_value)).or_else(|| self.mean())
+    }
+
     /// The mean value of the visits, if there are any.
     pub(in crate::search) fn mean(&self) -> Option<f64> {
         (self.visits > 0).then(|| self.value_sum / f64::from(self.visits))
