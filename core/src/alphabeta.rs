@@ -22,11 +22,12 @@ mod see;
 mod table;
 mod thread;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::scope;
 
 use crate::board::{Game, KnownMove, Tablebase, TablebaseError, TablebaseResult};
+use crate::poison::IgnorePoison as _;
 use iterations::{Iterations, RootMove};
 use reductions::Reductions;
 use table::Table;
@@ -140,7 +141,7 @@ impl AlphaBeta {
                 hash_permill: table.permill(),
             }
         });
-        if let Some(error) = shared.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(error) = shared.error.into_inner().ignore_poison() {
             return Err(error);
         }
         (found.nodes, found.tablebase_hits) = (shared.nodes.into_inner(), shared.hits.into_inner());

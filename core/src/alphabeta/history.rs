@@ -113,7 +113,7 @@ impl History {
         }
     }
 
-    /// Positions two plies deeper have new siblings.
+    /// Forgets the killers this many plies below the root, which refuted children of another position.
     pub(super) fn clear_killers(&mut self, ply: usize) {
         self.killers[ply] = [None; 2];
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::piece_squares::value;
-use super::see::gains_at_least;
-use crate::board::{KnownMove, Piece, Position, Promotion};
+use super::see::{gains_at_least, largest_gain};
+use crate::board::{KnownMove, Position};
 use crate::encoding::Encoding;
 use crate::network::nnue::{NnueEvaluator, NnueLine, NnueNet};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Quiescence, Wdl};
@@ -108,7 +108,7 @@ impl Captures {
             moves.retain(|mv| gains_at_least(position, *mv, 0));
         }
         // The most valuable victim first, then the least valuable attacker.
-        moves.sort_by_key(|mv| -(16 * gain(*mv) - cost(mv.piece)));
+        moves.sort_by_key(|mv| -(16 * largest_gain(*mv) - value(mv.piece)));
         for mv in &moves {
             let (after, _) = position.after(*mv, 0);
             let result = self.settle(ply + 1, &after, None, -high, -low)?.flipped();
@@ -126,12 +126,4 @@ impl Captures {
         self.moves[ply] = moves;
         Some(best)
     }
-}
-
-fn gain(mv: KnownMove) -> i32 {
-    mv.captured.map_or(0, value) + mv.played.promotion().map(Promotion::piece).map_or(0, value)
-}
-
-fn cost(piece: Piece) -> i32 {
-    if piece == Piece::King { 0 } else { value(piece) }
 }

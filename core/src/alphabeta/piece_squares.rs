@@ -34,9 +34,7 @@ impl PieceSquares {
         let placed = played.promotion().map_or(piece, Promotion::piece);
         let mut change = Self::of(side, placed, played.to()) - Self::of(side, piece, played.from());
         if let Some(captured) = captured {
-            let is_en_passant = before.piece_at(played.to()).is_none();
-            let square = if is_en_passant { played.from() / 8 * 8 + played.to() % 8 } else { played.to() };
-            change -= Self::of(side.other(), captured, square);
+            change -= Self::of(side.other(), captured, before.captured_square(mv));
         }
         change
     }

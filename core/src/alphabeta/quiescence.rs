@@ -3,11 +3,11 @@
 
 use super::descent::TABLE_CLOCK;
 use super::ordering::{self, Buffers, Known};
-use super::piece_squares::value;
 use super::score::{INFINITE, MAX_EVALUATION, MAX_PLY, mated};
+use super::see::largest_gain;
 use super::table::{Bound, Entry};
 use super::thread::{Node, Thread};
-use crate::board::{KnownMove, Move, Promotion};
+use crate::board::Move;
 
 /// What a capture may gain beyond its victim, in centipawns (delta pruning, <https://www.chessprogramming.org/Delta_Pruning>).
 const DELTA_MARGIN: i32 = 200;
@@ -127,10 +127,4 @@ impl Thread<'_> {
         };
         ordering::rank(&known, buffers);
     }
-}
-
-/// The material that a move wins if nothing happens to it.
-fn largest_gain(mv: KnownMove) -> i32 {
-    let promoted = mv.played.promotion().map(Promotion::piece);
-    mv.captured.map_or(0, value) + promoted.map_or(0, value)
 }

@@ -13,6 +13,11 @@ fn worth(piece: Piece) -> i32 {
     if piece == Piece::King { KING } else { value(piece) }
 }
 
+/// The material that a move wins if nothing happens to it.
+pub(super) fn largest_gain(mv: KnownMove) -> i32 {
+    mv.captured.map_or(0, value) + mv.played.promotion().map(Promotion::piece).map_or(0, value)
+}
+
 /// The material in centipawns that a legal move gains or, below 0, loses on the square that it goes to.
 pub(super) fn exchange(position: &Position, mv: KnownMove) -> i32 {
     let KnownMove { played, piece, captured } = mv;
@@ -24,8 +29,8 @@ pub(super) fn exchange(position: &Position, mv: KnownMove) -> i32 {
     let sides = [position.occupied(side), position.occupied(side.other())];
     let kinds = position.pieces_by_kind();
     let mut occupied = (sides[0] | sides[1]) & !(1u64 << played.from());
-    if captured.is_some() && position.piece_at(played.to()).is_none() {
-        occupied &= !(1u64 << (played.from() / 8 * 8 + played.to() % 8));
+    if captured.is_some() {
+        occupied &= !(1u64 << position.captured_square(mv));
     }
     let us = side;
     let is_last_rank = matches!(played.to() / 8, 0 | 7);

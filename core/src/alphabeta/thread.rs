@@ -1,7 +1,7 @@
 //! One thread of a search: the position it is at, with the path that led there.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::evaluator::StaticEvaluator;
 use super::history::{Before, History, Placement};
@@ -12,6 +12,7 @@ use super::reductions::Reductions;
 use super::score::{MAX_EVALUATION, MAX_PLY, mated, of_tablebase};
 use super::table::Table;
 use crate::board::{Game, KnownMove, Move, Position, Tablebase, TablebaseError};
+use crate::poison::IgnorePoison as _;
 
 /// Positions between two looks at the caller's clock: less than a millisecond. Chosen.
 const CHECK_EVERY: u64 = 1024;
@@ -272,7 +273,7 @@ impl<'a> Thread<'a> {
                 found.map(|result| of_tablebase(result.outcome(), at.ply))
             }
             Err(error) => {
-                let mut first = self.shared.error.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut first = self.shared.error.lock().ignore_poison();
                 first.get_or_insert(error);
                 self.shared.stop.store(true, Ordering::Relaxed);
                 self.is_stopped = true;

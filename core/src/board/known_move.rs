@@ -93,6 +93,13 @@ impl Position {
         KnownMove::of(&self.unpack(mv))
     }
 
+    /// The square of the piece that a legal move captures: en passant, beside the square that the pawn goes to.
+    pub fn captured_square(&self, mv: KnownMove) -> u8 {
+        let (from, to) = (mv.played.from(), mv.played.to());
+        let is_en_passant = mv.piece == Piece::Pawn && self.piece_at(to).is_none();
+        if is_en_passant { from / 8 * 8 + to % 8 } else { to }
+    }
+
     /// The position after a legal move, and its key; `key` is this position's.
     pub fn after(&self, mv: KnownMove, key: u64) -> (Self, u64) {
         let mut after = self.clone();
@@ -113,11 +120,7 @@ impl Position {
             key ^= zobrist(played.from(), mv.piece, color) ^ zobrist(played.to(), placed, color);
         }
         if let Some(captured) = mv.captured {
-            let square = match full {
-                shakmaty::Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()) as u8,
-                _ => played.to(),
-            };
-            key ^= zobrist(square, captured, !color);
+            key ^= zobrist(self.captured_square(mv), captured, !color);
         }
         let may_change = self.0.castles().any() || self.0.maybe_ep_square().is_some();
         if may_change || after.0.maybe_ep_square().is_some() {

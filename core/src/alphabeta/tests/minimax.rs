@@ -146,3 +146,14 @@ fn the_table_changes_no_score() {
         }
     }
 }
+
+#[test]
+fn the_table_decides_nothing_near_the_fifty_move_rule() {
+    // Keys do not know the clock. Taking the knight loses least, until every other move is a draw within five plies.
+    let at_clock = |clock| super::game(&format!("8/8/8/4k3/4N3/8/R7/K7 b - - {clock} 90"));
+    let mut searcher = super::searcher(&plain(1));
+    let lost = super::search(&mut searcher, &at_clock(0), &to_depth(5)).score();
+    let drawn = super::search(&mut searcher, &at_clock(95), &to_depth(5)).score();
+    assert_eq!(drawn, found(&plain(0), &at_clock(95), &to_depth(5)).score());
+    assert_ne!(drawn, lost);
+}

@@ -141,17 +141,8 @@ fn ordered(position: &Position, mut moves: Vec<Move>) -> Vec<Move> {
 
 /// The value that a move captures or promotes to; 0 for a quiet move.
 fn gain(position: &Position, mv: Move) -> i32 {
-    let is_capture = position.occupied(position.side_to_move().other()) & (1 << mv.to()) != 0;
-    let captured = match position.piece_at(mv.to()) {
-        Some(piece) if is_capture => value(piece),
-        None if is_en_passant(position, mv) => value(Piece::Pawn),
-        _ => 0,
-    };
+    let captured = position.known(mv).captured.map_or(0, value);
     captured + mv.promotion().map_or(0, |promotion| value(promotion.piece()) - value(Piece::Pawn))
-}
-
-fn is_en_passant(position: &Position, mv: Move) -> bool {
-    position.legal_en_passant() == Some(mv.to()) && position.piece_at(mv.from()) == Some(Piece::Pawn)
 }
 
 #[cfg(test)]
