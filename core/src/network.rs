@@ -5,7 +5,6 @@
 
 mod batch;
 mod cache;
-mod calibration;
 pub mod checkpoint;
 mod divided;
 mod exponential;
@@ -31,13 +30,13 @@ mod tensor;
 pub mod threats;
 #[cfg(feature = "torch")]
 pub mod torch;
+mod value_fit;
 mod weights;
 
 pub use batch::{
     Batch, Evaluations, Evaluator, EvaluatorError, PositionValue, Quiescence, RowEvaluation, Wdl,
 };
 pub use cache::Cached;
-pub use calibration::{Calibration, CalibrationSample, LEELA_SCALE, centipawns};
 pub use divided::Divided;
 pub(crate) use exponential::power;
 pub use fixed_size::FixedSize;
@@ -53,6 +52,7 @@ pub use spec::{
     PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
 pub use tensor::{Init, TensorRole, TensorSpec};
+pub use value_fit::{LEELA_SCALE, ValueFit, ValueFitSample, centipawns};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};
 
 #[cfg(test)]

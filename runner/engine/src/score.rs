@@ -4,7 +4,7 @@
 mod mating_line;
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
-use dc0_core::network::{Calibration, LEELA_SCALE, PositionValue, centipawns};
+use dc0_core::network::{LEELA_SCALE, PositionValue, ValueFit, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
 use dc0_runs::net::{shipped_nnue, shipped_residual};
@@ -35,23 +35,22 @@ params! {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreFit {
     /// From values to chances.
-    pub calibration: Calibration,
+    pub values: ValueFit,
     /// Hundredths of a pawn where the tangent is 1.
     pub scale: f64,
 }
 
 impl ScoreFit {
     /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
-    pub const NONE: Self = Self { calibration: Calibration::NONE, scale: LEELA_SCALE };
+    pub const NONE: Self = Self { values: ValueFit::NONE, scale: LEELA_SCALE };
 
     /// That of `az_small`, the residual net in the program, by `core/examples/calibrate.rs` from 300 games with 100 simulations.
     pub const AZ_SMALL: Self =
-        Self { calibration: Calibration { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
+        Self { values: ValueFit { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
 
     /// That of `az_nnue`, the net in the program that plays by default, by the same from 300 games with 400 simulations;
     /// docs/guides/uci.md shows how well it fits.
-    pub const AZ_NNUE: Self =
-        Self { calibration: Calibration { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
+    pub const AZ_NNUE: Self = Self { values: ValueFit { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
 
     /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
@@ -67,8 +66,7 @@ impl ScoreFit {
         // A net is never sure of a result, so this one is proven.
         let is_proven = value.abs() >= 1.0;
         let proven = PositionValue { value: value.signum(), draw: 0.0 };
-        let PositionValue { value, draw } =
-            if is_proven { proven } else { self.calibration.apply(value, draw) };
+        let PositionValue { value, draw } = if is_proven { proven } else { self.values.apply(value, draw) };
         Calibrated { value, draw, centipawns: self.centipawns(value), mate: None }
     }
 
@@ -93,13 +91,13 @@ impl ScoreFit {
 impl ScoreParams {
     /// The fit of a net, with what is set here in place of its own.
     pub fn applied_to(&self, net: ScoreFit) -> ScoreFit {
-        let Calibration { factor, value, draw } = net.calibration;
-        let calibration = Calibration {
+        let ValueFit { factor, value, draw } = net.values;
+        let values = ValueFit {
             factor: self.value_factor.unwrap_or(factor),
             value: self.value_exponent.unwrap_or(value),
             draw: self.draw_exponent.unwrap_or(draw),
         };
-        ScoreFit { calibration, scale: self.scale.unwrap_or(net.scale) }
+        ScoreFit { values, scale: self.scale.unwrap_or(net.scale) }
     }
 }
 
@@ -155,7 +153,7 @@ fn thousandths(value: f64, draw: f64) -> [u32; 3] {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::network::Calibration;
+    use dc0_core::network::ValueFit;
 
     use super::{ScoreFit, ScoreParams, thousandths};
 
@@ -195,10 +193,10 @@ mod tests {
 
     #[test]
     fn what_is_set_replaces_what_was_fitted() {
-        let net = ScoreFit { calibration: Calibration { factor: 0.9, value: 0.5, draw: 5.0 }, scale: 300.0 };
+        let net = ScoreFit { values: ValueFit { factor: 0.9, value: 0.5, draw: 5.0 }, scale: 300.0 };
         assert_eq!(ScoreParams::default().applied_to(net), net);
         let set = ScoreParams { draw_exponent: Some(1.0), scale: Some(90.0), ..ScoreParams::default() };
-        let calibration = Calibration { factor: 0.9, value: 0.5, draw: 1.0 };
-        assert_eq!(set.applied_to(net), ScoreFit { calibration, scale: 90.0 });
+        let values = ValueFit { factor: 0.9, value: 0.5, draw: 1.0 };
+        assert_eq!(set.applied_to(net), ScoreFit { values, scale: 90.0 });
     }
 }

@@ -4,7 +4,7 @@ use dc0_core::board::Game;
 use dc0_core::encoding::{EncodingName, Orientation};
 use dc0_core::event::Silent;
 use dc0_core::network::fake::Hashed;
-use dc0_core::network::{Calibration, MovesLeftHeadSpec, NetworkSpec};
+use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, ValueFit};
 use dc0_core::params::Value;
 use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
@@ -16,8 +16,7 @@ use dc0_process::format::counted;
 use dc0_process::style::{PLAIN, TermStyle};
 
 /// A fit that changes every score.
-const FIT: ScoreFit =
-    ScoreFit { calibration: Calibration { factor: 1.0, value: 0.65, draw: 2.3 }, scale: 1170.0 };
+const FIT: ScoreFit = ScoreFit { values: ValueFit { factor: 1.0, value: 0.65, draw: 2.3 }, scale: 1170.0 };
 
 fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");
@@ -65,8 +64,7 @@ fn moves_left_have_a_column_where_they_count() {
         panic!("no moves")
     };
     for mv in moves {
-        let [q, u, plies, score] =
-            ["q", "u", "plies", "score"].map(|name| mv.member(name).and_then(Value::as_f64));
+        let [q, u, plies, score] = ["q", "u", "plies", "score"].map(|name| mv.figure(name));
         if let (Some(q), Some(u), Some(plies), Some(score)) = (q, u, plies, score) {
             assert!((q + u + plies - score).abs() < 1e-9, "{mv:?}");
         }
@@ -147,7 +145,7 @@ fn the_value_holds_the_results_of_the_search() {
     let Some(Value::List(steps)) = value.member("steps") else { panic!("steps are a list") };
     assert_eq!(steps.len(), 3);
     let Some(Value::List(tree)) = value.member("tree") else { panic!("a tree is a list") };
-    let visits = |row: &Value| row.member("visits").and_then(Value::as_f64).expect("a number");
+    let visits = |row: &Value| row.figure("visits").expect("a number");
     assert!(!tree.is_empty() && tree.iter().all(|row| visits(row) >= 1.0));
 }
 

@@ -1,14 +1,15 @@
-//! Calibration: from the values of a net's searches to the results of games.
+//! From the values of a net's searches to the results of games.
 //!
 //! A net that is trained on discounted results has values close to 0 and many draws, and a weak net trusts its advantage too little.
 //! One that is trained on what searches think of themselves is too sure of itself. The search works with such values, since only
 //! their order counts there; people read them as chances.
 
 use super::batch::PositionValue;
+use crate::math::{exp, ln, pow, tan};
 
 /// How values of a net's searches relate to results: a factor and two exponents, all 1 for values that are chances already.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calibration {
+pub struct ValueFit {
     /// Size of the value of a sure win, at most 1.
     pub factor: f64,
     /// Exponent of the size of a value v = P(win) − P(loss).
@@ -19,7 +20,7 @@ pub struct Calibration {
 
 /// A value of a search, and how the game ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CalibrationSample {
+pub struct ValueFitSample {
     /// P(win) − P(loss) for the side to move.
     pub value: f64,
     /// P(draw).
@@ -32,7 +33,7 @@ pub struct CalibrationSample {
 /// `centipawn` scores of Leela Chess Zero (`Search::SendUciInfo` in `src/search/classic/search.cc`) with another scale. At most
 /// 12,780, as there: a certain win.
 pub fn centipawns(value: f64, scale: f64) -> f64 {
-    (scale * (1.563_754_189_7 * value.clamp(-1.0, 1.0)).tan()).clamp(-12_780.0, 12_780.0)
+    (scale * tan(1.563_754_189_7 * value.clamp(-1.0, 1.0))).clamp(-12_780.0, 12_780.0)
 }
 
 /// The scale of Leela Chess Zero's scores.
@@ -50,7 +51,7 @@ const STEPS: u32 = 30;
 /// Rounds over the three numbers.
 const ROUNDS: u32 = 20;
 
-impl Calibration {
+impl ValueFit {
     /// For values that are chances already.
     pub const NONE: Self = Self { factor: 1.0, value: 1.0, draw: 1.0 };
 
@@ -61,12 +62,12 @@ impl Calibration {
         let value = value.clamp(-1.0, 1.0);
         let undecided = 1.0 - value.abs();
         let share = if undecided > 0.0 { (draw / undecided).clamp(0.0, 1.0) } else { 0.0 };
-        let calibrated = self.factor * value.signum() * value.abs().powf(self.value);
-        PositionValue { value: calibrated, draw: (1.0 - calibrated.abs()) * share.powf(self.draw) }
+        let calibrated = self.factor * value.signum() * pow(value.abs(), self.value);
+        PositionValue { value: calibrated, draw: (1.0 - calibrated.abs()) * pow(share, self.draw) }
     }
 
     /// The numbers under which the results are the most likely; `None` without a decided game.
-    pub fn fit(samples: &[CalibrationSample]) -> Option<Self> {
+    pub fn fit(samples: &[ValueFitSample]) -> Option<Self> {
         if samples.iter().all(|sample| sample.result == 0) {
             return None;
         }
@@ -80,15 +81,15 @@ impl Calibration {
     }
 
     /// The mean of −ln P(result), in nats.
-    pub fn surprise(self, samples: &[CalibrationSample]) -> f64 {
-        let of = |sample: &CalibrationSample| {
+    pub fn surprise(self, samples: &[ValueFitSample]) -> f64 {
+        let of = |sample: &ValueFitSample| {
             let PositionValue { value, draw } = self.apply(sample.value, sample.draw);
             let chance = match sample.result {
                 0 => draw,
                 result => 0.5 * (1.0 - draw + f64::from(result) * value),
             };
             // A proven value that the players threw away would otherwise decide alone.
-            -chance.max(1e-3).ln()
+            -ln(chance.max(1e-3))
         };
         samples.iter().map(of).sum::<f64>() / samples.len() as f64
     }
@@ -97,46 +98,45 @@ impl Calibration {
 /// Where a function of a positive number is least: golden-section search over the logarithm (Kiefer 1953).
 fn minimum((low, high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
     let shrink = 0.5 * (5.0f64.sqrt() - 1.0);
-    let (mut low, mut high) = (low.ln(), high.ln());
+    let (mut low, mut high) = (ln(low), ln(high));
     for _ in 0..STEPS {
         let (left, right) = (high - shrink * (high - low), low + shrink * (high - low));
-        if f(left.exp()) <= f(right.exp()) { high = right } else { low = left }
+        if f(exp(left)) <= f(exp(right)) { high = right } else { low = left }
     }
-    (0.5 * (low + high)).exp()
+    exp(0.5 * (low + high))
 }
 
 #[cfg(test)]
 mod tests {
     use rand::RngExt;
 
-    use super::{Calibration, CalibrationSample, PositionValue};
+    use super::{PositionValue, ValueFit, ValueFitSample};
     use crate::rng::{Purpose, Seed};
 
     #[test]
     fn worked_examples() {
-        let calibration = Calibration { value: 0.5, draw: 3.0, ..Calibration::NONE };
+        let fit = ValueFit { value: 0.5, draw: 3.0, ..ValueFit::NONE };
         // The root of 0.64 is 0.8; half of what was undecided is drawn, then an eighth.
-        let PositionValue { value, draw } = calibration.apply(0.64, 0.18);
+        let PositionValue { value, draw } = fit.apply(0.64, 0.18);
         assert!((value - 0.8).abs() < 1e-12 && (draw - 0.2 / 8.0).abs() < 1e-12, "{value} {draw}");
-        let PositionValue { value, draw } = Calibration::NONE.apply(-0.3, 0.4);
+        let PositionValue { value, draw } = ValueFit::NONE.apply(-0.3, 0.4);
         assert!((value + 0.3).abs() < 1e-12 && (draw - 0.4).abs() < 1e-12);
-        let PositionValue { value, draw } = Calibration { factor: 0.5, ..calibration }.apply(-0.64, 0.18);
+        let PositionValue { value, draw } = ValueFit { factor: 0.5, ..fit }.apply(-0.64, 0.18);
         assert!((value + 0.4).abs() < 1e-12 && (draw - 0.6 / 8.0).abs() < 1e-12, "{value} {draw}");
         for (value, draw) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0)] {
-            assert_eq!(calibration.apply(value, draw), PositionValue { value, draw });
+            assert_eq!(fit.apply(value, draw), PositionValue { value, draw });
         }
         // Draws beyond what is undecided, by rounding.
-        assert_eq!(calibration.apply(0.0, 1.000_001), PositionValue { value: 0.0, draw: 1.0 });
+        assert_eq!(fit.apply(0.0, 1.000_001), PositionValue { value: 0.0, draw: 1.0 });
     }
 
     #[test]
     fn chances_stay_chances_and_in_order() {
-        let calibration = Calibration { factor: 0.9, value: 0.6, draw: 0.3 };
+        let fit = ValueFit { factor: 0.9, value: 0.6, draw: 0.3 };
         let mut last = -2.0;
         for step in -100..=100i32 {
             let value = f64::from(step) / 100.0;
-            let PositionValue { value: calibrated, draw } =
-                calibration.apply(value, 0.7 * (1.0 - value.abs()));
+            let PositionValue { value: calibrated, draw } = fit.apply(value, 0.7 * (1.0 - value.abs()));
             assert!(calibrated > last, "{value}: {calibrated}");
             assert!(draw >= 0.0 && draw + calibrated.abs() <= 1.0 + 1e-12, "{value}: {draw}");
             last = calibrated;
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_fit_finds_the_numbers_that_made_the_results() {
-        let truth = Calibration { factor: 0.8, value: 0.6, draw: 2.0 };
+        let truth = ValueFit { factor: 0.8, value: 0.6, draw: 2.0 };
         let mut stream = Seed { run: 1, step: 2 }.stream(3, Purpose::MoveChoice);
         let sample = |_| {
             let value = 2.0 * stream.random::<f64>() - 1.0;
@@ -159,14 +159,14 @@ mod tests {
             } else {
                 -1
             };
-            CalibrationSample { value, draw, result }
+            ValueFitSample { value, draw, result }
         };
-        let samples: Vec<CalibrationSample> = (0..20_000).map(sample).collect();
-        let found = Calibration::fit(&samples).expect("games were decided");
+        let samples: Vec<ValueFitSample> = (0..10_000).map(sample).collect();
+        let found = ValueFit::fit(&samples).expect("games were decided");
         let near = |found: f64, truth: f64| (found / truth - 1.0).abs() < 0.05;
         assert!(near(found.factor, 0.8) && near(found.value, 0.6) && near(found.draw, 2.0), "{found:?}");
-        assert!(found.surprise(&samples) < Calibration::NONE.surprise(&samples));
-        let drawn = [CalibrationSample { value: 0.1, draw: 0.9, result: 0 }];
-        assert_eq!(Calibration::fit(&drawn), None);
+        assert!(found.surprise(&samples) < ValueFit::NONE.surprise(&samples));
+        let drawn = [ValueFitSample { value: 0.1, draw: 0.9, result: 0 }];
+        assert_eq!(ValueFit::fit(&drawn), None);
     }
 }
