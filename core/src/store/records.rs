@@ -331,6 +331,38 @@ pub struct ValidationRow {
     pub batch_norm_gap: f64,
 }
 
+/// Rows of an update and its figures, which are listed in the order of the table's columns.
+macro_rules! figures {
+    ($row:ident [$columns:literal]: $($figure:ident),+ $(,)?) => {
+        impl $row {
+            /// Every figure with its name.
+            pub fn figures(&self) -> [(&'static str, f64); $columns - 1] {
+                [$((stringify!($figure), self.$figure)),+]
+            }
+
+            /// The row as numbers, the update first.
+            pub fn numbers(&self) -> [f64; $columns] {
+                [self.update.into(), $(self.$figure),+]
+            }
+
+            /// The row of these numbers.
+            pub fn from_numbers([update, $($figure),+]: [f64; $columns]) -> Self {
+                Self { update: update as u32, $($figure),+ }
+            }
+        }
+    };
+}
+
+figures! {
+    TrainingRow [15]: learning_rate, loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy, gradient_norm,
+    soft_policy_loss, reply_loss, material_loss, policy_top_three, brier, weight_norm,
+}
+
+figures! {
+    ValidationRow [14]: loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy, soft_policy_loss, reply_loss,
+    material_loss, policy_top_three, brier, calibration_error, batch_norm_gap,
+}
+
 /// What a net predicts of a stored position, beside what training would teach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictionRow {

@@ -3,8 +3,11 @@
 use std::fs::File;
 
 use super::super::row::table;
-use super::super::{GameRow, MatchGameRow, PositionRow, StoreError, TableRow, read_table, write_table};
-use super::{game, match_game, position, provenance, training, write};
+use super::super::{
+    GameRow, MatchGameRow, PositionRow, StoreError, TableRow, TrainingRow, ValidationRow, read_table,
+    write_table,
+};
+use super::{game, match_game, position, provenance, training, validation, write};
 use crate::board::{Ending, GameResult, Reason};
 
 /// Checks that writing the rows fails with `expected` at `row`.
@@ -14,6 +17,21 @@ fn rejects<R: TableRow>(rows: &[R], row: usize, expected: &str) {
     let location = format!("part.parquet: row {row} of the table `{}` (", R::TABLE);
     assert!(error.contains(&location) && error.contains(expected), "{error}");
     assert!(!folder.path().join("part.parquet").exists(), "nothing was written");
+}
+
+#[test]
+fn figures_are_the_columns_after_the_update_in_their_order() {
+    fn check<R: TableRow>(figures: &[(&str, f64)], numbers: &[f64]) {
+        let columns: Vec<&str> = R::columns().iter().map(|column| column.name).collect();
+        assert_eq!(columns[1..], *figures.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(numbers[1..], *figures.iter().map(|(_, figure)| *figure).collect::<Vec<_>>());
+        assert_eq!(numbers[0], 7.0);
+    }
+    let (training, validation) = (training(7), validation(7));
+    check::<TrainingRow>(&training.figures(), &training.numbers());
+    check::<ValidationRow>(&validation.figures(), &validation.numbers());
+    assert_eq!(TrainingRow::from_numbers(training.numbers()), training);
+    assert_eq!(ValidationRow::from_numbers(validation.numbers()), validation);
 }
 
 #[test]

@@ -118,11 +118,11 @@ fn means_are_merged_and_unknown_where_nothing_was_measured() {
     for name in
         ["policy_loss", "policy_accuracy", "value_loss", "moves_left_loss", "brier", "calibration_error"]
     {
-        let [whole, merged] = [&whole, &merged].map(|value| value.member(name).and_then(Value::as_f64));
+        let [whole, merged] = [&whole, &merged].map(|value| value.figure(name));
         assert!((whole.expect("a figure") - merged.expect("a figure")).abs() < 1e-9, "{name}");
     }
     let accuracy = rows.iter().filter(|row| row.rank == 1).count() as f64 / rows.len() as f64;
-    assert_eq!(whole.member("policy_accuracy").and_then(Value::as_f64), Some(accuracy));
+    assert_eq!(whole.figure("policy_accuracy"), Some(accuracy));
     let none = PredictionSums::default().to_value();
     assert_eq!(none.member("positions"), Some(&Value::Int(0)));
     assert_eq!(none.member("policy_loss"), Some(&Value::None));

@@ -61,6 +61,18 @@ impl<T> Sums<T> {
         let [policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier] = sums;
         Self { policy, value, moves_left, soft_policy, reply, material, top_moves, top_three, brier }
     }
+
+    /// Those that are losses, each with the rows behind it and its weight.
+    fn losses<'a>(&'a self, counts: &Sums<f64>, params: &'a TrainParams) -> [(&'a T, f64, &'a Schedule); 6] {
+        [
+            (&self.policy, counts.policy, &params.policy_weight),
+            (&self.value, counts.value, &params.value_weight),
+            (&self.moves_left, counts.moves_left, &params.moves_left_weight),
+            (&self.soft_policy, counts.soft_policy, &params.soft_policy_weight),
+            (&self.reply, counts.reply, &params.reply_weight),
+            (&self.material, counts.material, &params.material_weight),
+        ]
+    }
 }
 
 /// Sums on the device.
@@ -117,15 +129,7 @@ impl LossSums {
         params: &TrainParams,
         update: u32,
     ) -> Result<Tensor, TchError> {
-        let terms = [
-            (&self.policy, &params.policy_weight, counts.policy),
-            (&self.value, &params.value_weight, counts.value),
-            (&self.moves_left, &params.moves_left_weight, counts.moves_left),
-            (&self.soft_policy, &params.soft_policy_weight, counts.soft_policy),
-            (&self.reply, &params.reply_weight, counts.reply),
-            (&self.material, &params.material_weight, counts.material),
-        ];
-        let weighted = terms.map(|(sum, weight, count)| {
+        let weighted = self.losses(counts, params).map(|(sum, count, weight)| {
             let share = if count > 0.0 { 1.0 / count } else { 0.0 };
             sum.f_mul_scalar(weight.at(update) * share)
         });
@@ -260,20 +264,12 @@ impl Totals {
     /// The sum of the mean losses, each by the mean of its weight over some updates. A loss without a row or a weight adds nothing; `None`
     /// if all are without.
     pub(super) fn loss(&self, params: &TrainParams, updates: &Range<u32>) -> Option<f64> {
-        let (means, counts) = (self.means().losses, &self.counts);
-        let terms = [
-            (means.policy, counts.policy, &params.policy_weight),
-            (means.value, counts.value, &params.value_weight),
-            (means.moves_left, counts.moves_left, &params.moves_left_weight),
-            (means.soft_policy, counts.soft_policy, &params.soft_policy_weight),
-            (means.reply, counts.reply, &params.reply_weight),
-            (means.material, counts.material, &params.material_weight),
-        ];
-        let weighted =
-            terms.into_iter().filter(|(_, count, _)| *count > 0.0).filter_map(|(mean, _, weight)| {
-                let weight = mean_weight(weight, updates.clone());
-                (weight > 0.0).then_some(weight * mean)
-            });
+        let means = self.means().losses;
+        let terms = means.losses(&self.counts, params).into_iter();
+        let weighted = terms.filter(|(_, count, _)| *count > 0.0).filter_map(|(mean, _, weight)| {
+            let weight = mean_weight(weight, updates.clone());
+            (weight > 0.0).then_some(weight * mean)
+        });
         weighted.reduce(|total, term| total + term)
     }
 

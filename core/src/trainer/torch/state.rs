@@ -198,8 +198,8 @@ impl State {
             .flat_map(|(group, weights)| weights.iter().map(move |(name, tensor)| (group, name, tensor)))
             .map(|(group, name, tensor)| (format!("{group}.{name}"), StoredTensor::weights(tensor)))
             .collect();
-        let curve: Vec<_> = self.report.curve.iter().map(training_numbers).collect();
-        let validation: Vec<_> = self.report.validation.iter().map(validation_numbers).collect();
+        let curve: Vec<_> = self.report.curve.iter().map(TrainingRow::numbers).collect();
+        let validation: Vec<_> = self.report.validation.iter().map(ValidationRow::numbers).collect();
         tensors.insert("curve".to_owned(), StoredTensor::rows(&curve));
         tensors.insert("validation".to_owned(), StoredTensor::rows(&validation));
         tensors.insert("meter".to_owned(), StoredTensor::rows(&[meter_numbers(&self.report.meter)]));
@@ -284,8 +284,8 @@ fn heading(bytes: &[u8]) -> Result<Heading, String> {
 
 fn report(stored: &SafeTensors<'_>) -> Result<Report, String> {
     Ok(Report {
-        curve: numbers(stored, "curve")?.into_iter().map(training_row).collect(),
-        validation: numbers(stored, "validation")?.into_iter().map(validation_row).collect(),
+        curve: numbers(stored, "curve")?.into_iter().map(TrainingRow::from_numbers).collect(),
+        validation: numbers(stored, "validation")?.into_iter().map(ValidationRow::from_numbers).collect(),
         meter: numbers(stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?,
     })
 }
@@ -315,99 +315,6 @@ fn numbers<const N: usize>(stored: &SafeTensors<'_>, name: &str) -> Result<Vec<[
     }
     let values: Vec<f64> = view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
     Ok(values.as_chunks().0.to_vec())
-}
-
-/// The columns of a curve in order.
-fn training_numbers(row: &TrainingRow) -> [f64; 15] {
-    [
-        row.update.into(),
-        row.learning_rate,
-        row.loss,
-        row.policy_loss,
-        row.value_loss,
-        row.moves_left_loss,
-        row.policy_accuracy,
-        row.policy_entropy,
-        row.gradient_norm,
-        row.soft_policy_loss,
-        row.reply_loss,
-        row.material_loss,
-        row.policy_top_three,
-        row.brier,
-        row.weight_norm,
-    ]
-}
-
-fn training_row(numbers: [f64; 15]) -> TrainingRow {
-    let [update, learning_rate, loss, policy, value, moves_left, accuracy, entropy, gradient, rest @ ..] =
-        numbers;
-    let [soft_policy_loss, reply_loss, material_loss, policy_top_three, brier, weight_norm] = rest;
-    TrainingRow {
-        update: update as u32,
-        learning_rate,
-        loss,
-        policy_loss: policy,
-        value_loss: value,
-        moves_left_loss: moves_left,
-        policy_accuracy: accuracy,
-        policy_entropy: entropy,
-        gradient_norm: gradient,
-        soft_policy_loss,
-        reply_loss,
-        material_loss,
-        policy_top_three,
-        brier,
-        weight_norm,
-    }
-}
-
-/// The columns of a validation in order.
-fn validation_numbers(row: &ValidationRow) -> [f64; 14] {
-    [
-        row.update.into(),
-        row.loss,
-        row.policy_loss,
-        row.value_loss,
-        row.moves_left_loss,
-        row.policy_accuracy,
-        row.policy_entropy,
-        row.soft_policy_loss,
-        row.reply_loss,
-        row.material_loss,
-        row.policy_top_three,
-        row.brier,
-        row.calibration_error,
-        row.batch_norm_gap,
-    ]
-}
-
-fn validation_row(numbers: [f64; 14]) -> ValidationRow {
-    let [update, loss, policy, value, moves_left, accuracy, entropy, rest @ ..] = numbers;
-    let [
-        soft_policy_loss,
-        reply_loss,
-        material_loss,
-        policy_top_three,
-        brier,
-        calibration_error,
-        batch_norm_gap,
-    ] = rest;
-    ValidationRow {
-        update: update as u32,
-        loss,
-        policy_loss: policy,
-        value_loss: value,
-        moves_left_loss: moves_left,
-        policy_accuracy: accuracy,
-        policy_entropy: entropy,
-        soft_policy_loss,
-        reply_loss,
-        material_loss,
-        policy_top_three,
-        brier,
-        calibration_error,
-        batch_norm_gap,
-    }
 }
 
 fn meter_numbers(meter: &Meter) -> [f64; 2 + TOTALS] {

@@ -642,7 +642,7 @@ fn a_net_that_is_measured_as_it_plays_has_the_losses_of_its_training() {
             ("calibration_error", expected.calibration_error),
         ];
         for (name, expected) in figures {
-            let found = found.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+            let found = found.figure(name).unwrap_or(f64::NAN);
             let is_same = (found - expected).abs() < 1e-4 * expected.abs().max(1.0);
             assert!(is_same || found.is_nan() && expected.is_nan(), "{name}: {found}, not {expected}");
         }

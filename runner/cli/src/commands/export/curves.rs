@@ -57,8 +57,10 @@ fn curves(run: Folder) -> Result<Vec<Scalar>, ExportError> {
         let training: Vec<TrainingRow> = read_entry(&root, training)?;
         let validation: Option<Vec<ValidationRow>> =
             table("validation").map(|table| read_entry(&root, table)).transpose()?;
-        scalars.extend(training.iter().flat_map(|row| of_training(row, before)));
-        scalars.extend(validation.iter().flatten().flat_map(|row| of_validation(row, before)));
+        let at = |update: u32| before + i64::from(update);
+        scalars.extend(training.iter().flat_map(|row| points("training", at(row.update), row.figures())));
+        let validation = validation.iter().flatten();
+        scalars.extend(validation.flat_map(|row| points("validation", at(row.update), row.figures())));
         before += training.last().map_or(0, |row| i64::from(row.update));
     }
     Ok(scalars)
@@ -68,54 +70,43 @@ fn is_in(file: &FileEntry, folder: &str) -> bool {
     Slot::parse(&file.path).is_some_and(|(_, found, _)| found == folder)
 }
 
-fn scalars<const N: usize>(step: i64, values: [(&str, f64); N]) -> [Scalar; N] {
-    values.map(|(tag, value)| Scalar { tag: tag.to_owned(), step, wall_time: step as f64, value })
-}
-
-/// Without those that older files lack.
-fn known<const N: usize>(scalars: [Scalar; N]) -> Vec<Scalar> {
-    scalars.into_iter().filter(|scalar| !scalar.value.is_nan()).collect()
-}
-
-fn of_training(row: &TrainingRow, before: i64) -> Vec<Scalar> {
-    let values = [
-        ("training/loss", row.loss),
-        ("training/policy_loss", row.policy_loss),
-        ("training/value_loss", row.value_loss),
-        ("training/moves_left_loss", row.moves_left_loss),
-        ("training/policy_accuracy", row.policy_accuracy),
-        ("training/policy_entropy", row.policy_entropy),
-        ("training/gradient_norm", row.gradient_norm),
-        ("training/learning_rate", row.learning_rate),
-        ("training/soft_policy_loss", row.soft_policy_loss),
-        ("training/reply_loss", row.reply_loss),
-        ("training/material_loss", row.material_loss),
-        ("training/policy_top_three", row.policy_top_three),
-        ("training/brier", row.brier),
-        ("training/weight_norm", row.weight_norm),
-    ];
-    known(scalars(before + i64::from(row.update), values))
-}
-
-fn of_validation(row: &ValidationRow, before: i64) -> Vec<Scalar> {
-    let values = [
-        ("validation/loss", row.loss),
-        ("validation/policy_loss", row.policy_loss),
-        ("validation/value_loss", row.value_loss),
-        ("validation/policy_accuracy", row.policy_accuracy),
-        ("validation/policy_top_three", row.policy_top_three),
-        ("validation/brier", row.brier),
-        ("validation/calibration_error", row.calibration_error),
-        ("validation/batch_norm_gap", row.batch_norm_gap),
-    ];
-    known(scalars(before + i64::from(row.update), values))
+/// The figures of a row, without those that are not numbers: nothing was measured, or an older file lacks them.
+fn points<const N: usize>(table: &str, step: i64, figures: [(&str, f64); N]) -> Vec<Scalar> {
+    let known = figures.into_iter().filter(|(_, value)| !value.is_nan());
+    let point =
+        |(name, value)| Scalar { tag: format!("{table}/{name}"), step, wall_time: step as f64, value };
+    known.map(point).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{ExportTensorboardArgs, write};
+    use super::{ExportTensorboardArgs, ValidationRow, points, write};
+
+    #[test]
+    fn every_figure_that_was_measured_is_a_point() {
+        let row = ValidationRow { brier: f64::NAN, batch_norm_gap: 0.25, ..ValidationRow::default() };
+        let found = points("validation", 107, row.figures());
+        let tags: Vec<&str> = found.iter().map(|point| point.tag.as_str()).collect();
+        let expected = [
+            "validation/loss",
+            "validation/policy_loss",
+            "validation/value_loss",
+            "validation/moves_left_loss",
+            "validation/policy_accuracy",
+            "validation/policy_entropy",
+            "validation/soft_policy_loss",
+            "validation/reply_loss",
+            "validation/material_loss",
+            "validation/policy_top_three",
+            "validation/calibration_error",
+            "validation/batch_norm_gap",
+        ];
+        assert_eq!(tags, expected);
+        let last = found.last().expect("points");
+        assert_eq!((last.step, last.wall_time, last.value), (107, 107.0, 0.25));
+    }
 
     #[test]
     fn folders_without_a_run_are_left_out_of_a_sweeps_curves() {
