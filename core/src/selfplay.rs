@@ -25,7 +25,7 @@ pub use play::{
     KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard, with_cache,
 };
 pub use reanalysis::{ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions};
-pub use records::{GameRow, PositionRow};
+pub use records::{GameRow, PositionRow, games_with_positions};
 pub use searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
 pub use stats::SelfPlayStats;
 

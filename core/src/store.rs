@@ -17,7 +17,7 @@ mod tables;
 mod wide;
 
 pub use crate::search::{LineRow, TreeRow};
-pub use crate::selfplay::{GameRow, PositionRow};
+pub use crate::selfplay::{GameRow, PositionRow, games_with_positions};
 pub use error::{FileFault, FileProblem, StoreError};
 pub use file::{
     FileEntry, decode_table, encode_table, peek_table, peek_wide, read_entry, read_table, verify_file,

@@ -50,16 +50,9 @@ impl AdjudicationParams {
         tables: Option<&Tablebase>,
     ) -> Result<Option<(GameResult, Adjudication)>, ArenaError> {
         if let Some(tables) = tables
-            && game.position().halfmove_clock() == 0
-            && let Some(known) = tables.probe_wdl(game.position())?
+            && let Some(result) = tables.adjudicate(game.position())?
         {
-            let side = game.position().side_to_move();
-            let winner = match known.outcome() {
-                1 => Some(side),
-                -1 => Some(side.other()),
-                _ => None,
-            };
-            return Ok(Some((GameResult::won_by(winner), Adjudication::Tablebase)));
+            return Ok(Some((result, Adjudication::Tablebase)));
         }
         let mover = game.position().side_to_move().other();
         if self.resignation.as_ref().is_some_and(|params| params.holds(scores)) {

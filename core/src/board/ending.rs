@@ -59,6 +59,16 @@ impl Ending {
         }
     }
 
+    /// Whether the game was cut off at its largest allowed length, so that nobody knows how it would have ended.
+    pub fn is_cut_off(self) -> bool {
+        self == Self::Rules(Reason::PlyCap)
+    }
+
+    /// Whether the rules of chess ended the game.
+    pub fn is_played_out(self) -> bool {
+        matches!(self, Self::Rules(_)) && !self.is_cut_off()
+    }
+
     /// The value of PGN's tag `Termination` (Edwards 1994, section 9.8.1).
     pub fn termination(self) -> &'static str {
         match self {
@@ -96,5 +106,15 @@ mod tests {
             assert_eq!(Ending::from_name(name).map(Ending::name), Some(name));
         }
         assert_eq!(Ending::from_name("boredom"), None);
+    }
+    #[test]
+    fn games_are_played_out_cut_off_or_ended_otherwise() {
+        let of = |ending: Ending| (ending.is_played_out(), ending.is_cut_off());
+        for reason in Reason::ALL {
+            let is_cap = reason == Reason::PlyCap;
+            assert_eq!(of(reason.into()), (!is_cap, is_cap), "{reason:?}");
+        }
+        assert_eq!(of(Ending::Adjudicated(Adjudication::Resignation)), (false, false));
+        assert_eq!(of(Ending::Forfeit(Fault::Time)), (false, false));
     }
 }

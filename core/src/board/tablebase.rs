@@ -16,7 +16,7 @@ use std::sync::Arc;
 use shakmaty::{Chess, Position as _};
 use shakmaty_syzygy::{AmbiguousWdl, SyzygyError, Tablebase as Tables};
 
-use super::Position;
+use super::{GameResult, Position};
 
 pub use error::TablebaseError;
 pub use rank::RankedMove;
@@ -80,6 +80,21 @@ impl Tablebase {
         }
         let found = self.0.tables.probe_wdl_after_zeroing(&position.0);
         Ok(self.known(found)?.map(TablebaseResult::from))
+    }
+
+    /// The result of a game with this last position, where the tables have it exactly: right after a capture or a pawn move.
+    pub fn adjudicate(&self, position: &Position) -> Result<Option<GameResult>, TablebaseError> {
+        if position.halfmove_clock() > 0 {
+            return Ok(None);
+        }
+        let Some(known) = self.probe_wdl(position)? else { return Ok(None) };
+        let side = position.side_to_move();
+        let winner = match known.outcome() {
+            1 => Some(side),
+            -1 => Some(side.other()),
+            _ => None,
+        };
+        Ok(Some(GameResult::won_by(winner)))
     }
 
     /// The result of perfect play for the side to move at the current halfmove clock; repetitions are ignored.

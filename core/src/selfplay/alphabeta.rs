@@ -1,21 +1,20 @@
 //! Games of self-play whose moves alpha-beta searches, one game after the other on each lane.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::game_record::{End, FinishedGame, GameRecord};
+use super::game_record::{FinishedGame, GameRecord};
 use super::lanes::{self, Shard};
 use super::openings::{DRAWS, Openings, Starts};
 use super::params::SelfPlayParams;
-use super::play::{KeepShard, SelfPlayError, ShardResult};
+use super::play::{KeepShard, SelfPlayError, ShardResult, kept};
 use super::records::PositionRow;
 use super::searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
 use super::stats::SelfPlayStats;
 use crate::alphabeta::{
     AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, StaticEvaluator, nnue_draw, nnue_value,
 };
-use crate::board::{Adjudication, Ending, Game, GameResult, KnownMove, Move, Position, Side, Tablebase};
+use crate::board::{Game, KnownMove, Move, Position, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
 use crate::math::ln;
 use crate::network::nnue::{NnueEvaluator, NnueNet};
@@ -64,10 +63,7 @@ pub fn play_alphabeta(
         lanes,
         &|| Ok(Player::new(job, search)),
         &|player, shard| player.shard(shard, observer),
-        &|shard, result| {
-            let kept = keep(shard, result).map(|()| ControlFlow::Continue(()));
-            kept.map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
-        },
+        &|shard, result| kept(keep, shard, result),
     )
 }
 
@@ -172,11 +168,10 @@ impl<'a> Player<'a> {
         let (mut game, mut thought) = self.opening(starts, observer)?;
         let mut record = GameRecord::new(params, self.job.seed, number, game.ply());
         loop {
-            let mover = game.position().side_to_move();
             record.push(row(number, &game, &thought, params.policy_targets));
             game.play_unchecked(thought.best);
             observer.on_game(number, &|| game.snapshot(number));
-            if let Some(end) = self.end_after(&game, mover, &mut record)? {
+            if let Some(end) = record.end(&game, self.job.tables)? {
                 return Ok(record.finish(&game, end, self.job.network, stats));
             }
             thought = self.think(&game, observer)?;
@@ -207,33 +202,6 @@ impl<'a> Player<'a> {
         self.searcher.start_game();
         let thought = self.think(&start, observer)?;
         Ok((start, thought))
-    }
-
-    /// How a game ended by its last move, `mover`'s, if it did.
-    fn end_after(
-        &self,
-        game: &Game,
-        mover: Side,
-        record: &mut GameRecord<'_>,
-    ) -> Result<Option<End>, SelfPlayError> {
-        if let Some(outcome) = game.outcome(&self.job.params.rules()) {
-            return Ok(Some((outcome.result(), outcome.reason.into())));
-        }
-        // The tables are exact only right after a capture or a pawn move.
-        if self.job.params.tablebase_adjudication
-            && let Some(tables) = self.job.tables
-            && game.position().halfmove_clock() == 0
-            && let Some(known) = tables.probe_wdl(game.position())?
-        {
-            let winner = match known.outcome() {
-                1 => Some(mover.other()),
-                -1 => Some(mover),
-                _ => None,
-            };
-            let ending = Ending::Adjudicated(Adjudication::Tablebase);
-            return Ok(Some((GameResult::won_by(winner), ending)));
-        }
-        Ok(record.adjudicated(mover))
     }
 
     /// Searches the last position of a game. A search that is stopped decides nothing.

@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::params::{LevelDraw, SelfPlayParams, SelfPlayResignation};
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::{Adjudication, Ending, Game, GameResult, Reason, Side};
+use crate::board::{Adjudication, Ending, Game, GameResult, Side, Tablebase, TablebaseError};
 use crate::rng::{Purpose, Seed};
 
 /// How a game ended.
@@ -43,8 +43,26 @@ impl<'a> GameRecord<'a> {
         self.rows.push(row);
     }
 
+    /// How the game ended by its last move, if it did: by the rules, by tablebases, or by what its searches found.
+    pub(super) fn end(
+        &mut self,
+        game: &Game,
+        tables: Option<&Tablebase>,
+    ) -> Result<Option<End>, TablebaseError> {
+        if let Some(outcome) = game.outcome(&self.params.rules()) {
+            return Ok(Some((outcome.result(), outcome.reason.into())));
+        }
+        if self.params.tablebase_adjudication
+            && let Some(tables) = tables
+            && let Some(result) = tables.adjudicate(game.position())?
+        {
+            return Ok(Some((result, Ending::Adjudicated(Adjudication::Tablebase))));
+        }
+        Ok(self.adjudicated(game.position().side_to_move().other()))
+    }
+
     /// How the searches so far end the game after a move of `mover`, if they do.
-    pub(super) fn adjudicated(&mut self, mover: Side) -> Option<End> {
+    fn adjudicated(&mut self, mover: Side) -> Option<End> {
         let resignation = self.params.resignation.as_ref();
         if self.would_resign.is_none() && resignation.is_some_and(|rule| rule.holds(&self.rows)) {
             self.would_resign = Some(mover);
@@ -81,9 +99,8 @@ impl<'a> GameRecord<'a> {
             reason: ending,
         };
         stats.add_game(&row, &positions);
-        // Where the ply cap ends a game, nobody knows how it would have ended.
-        let is_decided = ending != Ending::Rules(Reason::PlyCap);
-        if let Some(side) = self.would_resign.filter(|_| self.is_played_through && is_decided) {
+        let is_tested = self.is_played_through && !ending.is_cut_off();
+        if let Some(side) = self.would_resign.filter(|_| is_tested) {
             stats.resignations_tested += 1;
             stats.false_resignations += u64::from(result.score_for(side) >= 0);
         }

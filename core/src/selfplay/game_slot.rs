@@ -6,7 +6,7 @@ use super::game_record::{End, FinishedGame, GameRecord};
 use super::params::SelfPlayParams;
 use super::records::PositionRow;
 use super::stats::SelfPlayStats;
-use crate::board::{Adjudication, Ending, Game, Move, Side, Tablebase};
+use crate::board::{Game, Move, Tablebase, TablebaseError};
 use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{Exploration, Search, SearchParams, SearchSlot};
@@ -15,6 +15,8 @@ use crate::search::{Exploration, Search, SearchParams, SearchSlot};
 pub(super) struct GameSlot<'a> {
     params: &'a SelfPlayParams,
     search: Search,
+    /// The tablebases that decide games.
+    tables: Option<&'a Tablebase>,
     noise: Stream,
     choice: Stream,
     cap: Stream,
@@ -25,15 +27,15 @@ pub(super) struct GameSlot<'a> {
     /// The root's moves with their priors before noise.
     priors: Vec<(Move, f32)>,
     record: GameRecord<'a>,
-    /// How the game ended.
-    end: Option<End>,
+    /// How the game ended, if it has; an error if a table cannot be read.
+    end: Result<Option<End>, TablebaseError>,
 }
 
 impl<'a> GameSlot<'a> {
     pub(super) fn new(
         params: &'a SelfPlayParams,
         search: &SearchParams,
-        tables: Option<Tablebase>,
+        tables: Option<&'a Tablebase>,
         seed: Seed,
         number: u32,
         start: Game,
@@ -43,14 +45,15 @@ impl<'a> GameSlot<'a> {
         let mut slot = Self {
             params,
             record: GameRecord::new(params, seed, number, start.ply()),
-            search: Search::with_tablebases(start, rules, search.clone(), tables),
+            search: Search::with_tablebases(start, rules, search.clone(), tables.cloned()),
+            tables,
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
             cap: stream(Purpose::PlayoutCap),
             full: true,
             noise_added: false,
             priors: Vec::new(),
-            end: None,
+            end: Ok(None),
         };
         slot.start_move();
         slot
@@ -90,23 +93,9 @@ impl<'a> GameSlot<'a> {
             self.search.choose(&self.params.choice, self.params.temperature.at(ply as u32), &mut self.choice);
         let row = self.row(played);
         self.record.push(row);
-        let mover = self.search.game().position().side_to_move();
         self.search.play_unchecked(played);
-        self.end = self.end_after(mover);
+        self.end = self.record.end(self.search.game(), self.tables);
         self.start_move();
-    }
-
-    /// How the game ended by the last move, `mover`'s, if it did.
-    fn end_after(&mut self, mover: Side) -> Option<End> {
-        if let Some(outcome) = self.search.outcome() {
-            return Some((outcome.result(), outcome.reason.into()));
-        }
-        if self.params.tablebase_adjudication
-            && let Some(result) = self.search.tablebase_result()
-        {
-            return Some((result, Ending::Adjudicated(Adjudication::Tablebase)));
-        }
-        self.record.adjudicated(mover)
     }
 
     /// The row of the current position; its result is filled in when the game ends.
@@ -135,15 +124,19 @@ impl<'a> GameSlot<'a> {
     }
 
     /// The rows of the game, if it is over.
-    pub(super) fn finish(&mut self, network: &str, stats: &mut SelfPlayStats) -> Option<FinishedGame> {
-        let end = self.end?;
-        Some(self.record.finish(self.search.game(), end, network, stats))
+    pub(super) fn finish(
+        &mut self,
+        network: &str,
+        stats: &mut SelfPlayStats,
+    ) -> Result<Option<FinishedGame>, TablebaseError> {
+        let end = self.end.clone()?;
+        Ok(end.map(|end| self.record.finish(self.search.game(), end, network, stats)))
     }
 }
 
 impl SearchSlot for GameSlot<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
-        self.end.is_none().then_some((0, &mut self.search))
+        matches!(self.end, Ok(None)).then_some((0, &mut self.search))
     }
 
     fn advance(&mut self) {

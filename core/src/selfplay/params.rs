@@ -3,7 +3,7 @@
 use crate::board::Rules;
 use crate::book::file_problem;
 use crate::params;
-use crate::params::Schedule;
+use crate::params::{Advice, Schedule, advice};
 use crate::search::{ChoiceParams, NoiseKind, RootNoise, RootRule};
 
 use super::searcher::{SearcherKind, SelfPlaySearch, without_use};
@@ -152,7 +152,7 @@ params! {
 }
 
 /// Parameters that ask for what the root rule of the games does not do. Those that ask for none of it are true of every rule.
-fn of_other_rules(params: &SelfPlayParams, rule: RootRule) -> Vec<(&'static str, String)> {
+fn of_other_rules(params: &SelfPlayParams, rule: RootRule) -> Advice {
     let declared = SelfPlayParams::default();
     let fast_noise = params.playout_cap.as_ref().map(|cap| cap.fast_gumbel_noise);
     let fast_noise_declared = PlayoutCap::default().fast_gumbel_noise;
@@ -160,20 +160,20 @@ fn of_other_rules(params: &SelfPlayParams, rule: RootRule) -> Vec<(&'static str,
     let (is_dirichlet, is_gumbel) = (rule.noise() == NoiseKind::Dirichlet, rule.noise() == NoiseKind::Gumbel);
     let fast_is_set = fast_noise.is_some_and(|noise| noise != fast_noise_declared && noise > 0.0);
     let root_noise_is_set = params.root_noise.is_some() && params.root_noise != declared.root_noise;
-    let (puct, gumbel) = (RootRule::Puct, RootRule::Gumbel);
-    let all = [
-        ("root_noise", root_noise_is_set, is_dirichlet, puct),
-        ("gumbel_noise", is_set(&params.gumbel_noise, &declared.gumbel_noise), is_gumbel, gumbel),
-        ("playout_cap.fast_gumbel_noise", fast_is_set, is_gumbel, gumbel),
-        ("temperature", is_set(&params.temperature, &declared.temperature), rule.draws_moves(), puct),
-        ("choice", params.choice != declared.choice, rule.draws_moves(), puct),
-    ];
-    let without_effect = all.into_iter().filter(|(_, is_set, has_effect, _)| *is_set && !has_effect);
-    let message = |other: RootRule| {
+    let gumbel_noise_is_set = is_set(&params.gumbel_noise, &declared.gumbel_noise);
+    let temperature_is_set = is_set(&params.temperature, &declared.temperature);
+    let of = |other: RootRule| {
         let (found, other) = (rule.name(), other.name());
         format!("has no effect with a {found} root; leave it out, or set search.root.rule to \"{other}\"")
     };
-    without_effect.map(|(name, .., other)| (name, message(other))).collect()
+    let (puct, gumbel) = (of(RootRule::Puct), of(RootRule::Gumbel));
+    advice([
+        ("root_noise", root_noise_is_set && !is_dirichlet, &puct),
+        ("gumbel_noise", gumbel_noise_is_set && !is_gumbel, &gumbel),
+        ("playout_cap.fast_gumbel_noise", fast_is_set && !is_gumbel, &gumbel),
+        ("temperature", temperature_is_set && !rule.draws_moves(), &puct),
+        ("choice", params.choice != declared.choice && !rule.draws_moves(), &puct),
+    ])
 }
 
 /// Parameters that only games of a tree search have.

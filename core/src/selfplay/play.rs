@@ -35,6 +35,17 @@ pub enum SelfPlayError {
     /// A stored game cannot be replayed.
     #[error("a stored game is not valid")]
     Game(#[from] GameTextError),
+    /// A stored position belongs to no game.
+    #[error(
+        "game {game}, ply {ply}: a stored position should be one of a game of its shard, in the order of the games; the data is \
+        damaged, play or import it again"
+    )]
+    Stray {
+        /// The position's game.
+        game: u32,
+        /// The position's ply.
+        ply: u16,
+    },
     /// Tablebases cannot be read.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
@@ -95,11 +106,18 @@ pub fn play(
         lanes,
         &|| Ok([with_cache((job.make_evaluator)()?, job.params.cache)]),
         &|evaluators: &mut [Box<dyn Evaluator>; 1], shard| play_shard(job, shard, evaluators, observer),
-        &|shard, result| {
-            let kept = keep(shard, result).map(|()| ControlFlow::Continue(()));
-            kept.map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
-        },
+        &|shard, result| kept(keep, shard, result),
     )
+}
+
+/// Passes a finished shard to `keep`; the lanes go on unless that fails.
+pub(super) fn kept(
+    keep: &KeepShard<'_>,
+    shard: Shard,
+    result: ShardResult,
+) -> Result<ControlFlow<()>, SelfPlayError> {
+    let kept = keep(shard, result).map(|()| ControlFlow::Continue(()));
+    kept.map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
 }
 
 /// Adds a cache of this many evaluations to an evaluator; 0 adds none.
@@ -121,7 +139,7 @@ pub fn play_shard(
     let openings = job.openings.unwrap_or(&none);
     let start = |number| -> Result<GameSlot<'_>, GameTextError> {
         let start = openings.start(job.params, job.seed, number)?;
-        Ok(GameSlot::new(job.params, search, job.tables.cloned(), job.seed, number, start))
+        Ok(GameSlot::new(job.params, search, job.tables, job.seed, number, start))
     };
     let mut waiting = shard.game_numbers().map(start);
     let mut slots: Vec<GameSlot> =
@@ -133,15 +151,12 @@ pub fn play_shard(
     while !slots.is_empty() {
         observer.check()?;
         let evaluated = lockstep.round(&mut slots, evaluators)? as u64;
-        let cache_hits = evaluators[0].cache_hits() - stats.cache_hits;
-        stats.evaluations += evaluated;
-        stats.cache_hits += cache_hits;
-        stats.batches += u64::from(evaluated > cache_hits);
+        stats.add_round(evaluated, evaluators[0].cache_hits());
         observer.event(Event::Work { unit: "evaluations", amount: evaluated });
         observer.on_game(slots[0].number(), &|| slots[0].snapshot());
         let before = finished.len();
         for slot in &mut slots {
-            if let Some(game) = slot.finish(job.network, &mut stats) {
+            if let Some(game) = slot.finish(job.network, &mut stats)? {
                 let positions = game.positions.len() as u64;
                 observer.event(Event::Work { unit: "positions", amount: positions });
                 observer.event(Event::Work { unit: "games", amount: 1 });

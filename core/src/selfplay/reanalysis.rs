@@ -7,7 +7,7 @@
 use rand::RngExt;
 
 use super::play::{SelfPlayError, with_cache};
-use super::records::{GameRow, PositionRow};
+use super::records::{GameRow, PositionRow, games_with_positions};
 use super::stats::SelfPlayStats;
 use super::{MakeEvaluator, ShardResult};
 use crate::board::{Game, GameTextError, Move, Rules, Tablebase};
@@ -79,24 +79,22 @@ impl ReanalysisJob<'_> {
     /// Searches the games of a shard. `positions` has theirs, in the order of the games and their plies.
     pub fn shard(
         &self,
-        games: Vec<GameRow>,
-        positions: Vec<PositionRow>,
+        games: &[GameRow],
+        positions: &[PositionRow],
         evaluator: &mut Box<dyn Evaluator>,
         observer: &dyn Observer,
     ) -> Result<Reanalyzed, SelfPlayError> {
-        let mut rest = positions.into_iter().peekable();
-        let mut waiting = games.into_iter().map(|game| {
-            let own = std::iter::from_fn(|| rest.next_if(|row| row.game == game.game)).collect();
-            Slot::new(self, game, own)
-        });
+        let mut waiting = games_with_positions(games, positions).peekable();
         evaluator.start_shard();
         let mut lockstep = Lockstep::new(1);
         let mut stats = SelfPlayStats::default();
         let (mut slots, mut finished, mut searched) = (Vec::new(), Vec::new(), 0);
         loop {
             while slots.len() < self.params.game_slots as usize {
-                let Some(slot) = waiting.next() else { break };
-                slots.push(slot?);
+                let Some(found) = waiting.next() else { break };
+                let stray = |row: &PositionRow| SelfPlayError::Stray { game: row.game, ply: row.ply };
+                let (game, own) = found.map_err(stray)?;
+                slots.push(Slot::new(self, game, own)?);
             }
             for slot in slots.extract_if(.., |slot| slot.next.is_none()) {
                 stats.add_game(&slot.game, &slot.rows);
@@ -104,15 +102,12 @@ impl ReanalysisJob<'_> {
                 observer.event(Event::Work { unit: "games", amount: 1 });
                 finished.push((slot.game, slot.rows));
             }
-            if slots.is_empty() && waiting.len() == 0 {
+            if slots.is_empty() && waiting.peek().is_none() {
                 break;
             }
             observer.check()?;
             let evaluated = lockstep.round(&mut slots, std::slice::from_mut(evaluator))? as u64;
-            let cache_hits = evaluator.cache_hits() - stats.cache_hits;
-            stats.evaluations += evaluated;
-            stats.cache_hits += cache_hits;
-            stats.batches += u64::from(evaluated > cache_hits);
+            stats.add_round(evaluated, evaluator.cache_hits());
             observer.event(Event::Work { unit: "evaluations", amount: evaluated });
         }
         finished.sort_by_key(|(game, _)| game.game);
@@ -138,7 +133,7 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(job: &ReanalysisJob<'_>, game: GameRow, rows: Vec<PositionRow>) -> Result<Self, GameTextError> {
+    fn new(job: &ReanalysisJob<'_>, game: &GameRow, rows: &[PositionRow]) -> Result<Self, GameTextError> {
         let played = Game::from_packed(&game.start_fen, &game.moves)?;
         let start = Game::from_position(played.start().clone());
         let mut choice = job.seed.stream(game.game.into(), Purpose::Reanalysis);
@@ -149,6 +144,7 @@ impl Slot {
         chosen.reverse();
         let search = Search::with_tablebases(start, RULES, job.params.search.clone(), job.tables.cloned());
         let (moves, is_answer) = (played.moves().to_vec(), job.params.search.simulations == 1);
+        let (game, rows) = (game.clone(), rows.to_vec());
         let mut slot = Self { game, rows, moves, search, chosen, next: None, searched: 0, is_answer };
         slot.begin_next();
         Ok(slot)

@@ -1,5 +1,7 @@
 //! The rows that self-play records: games and their searched positions.
 
+use std::iter;
+
 use crate::board::{Ending, GameResult, Move};
 use crate::math::ln;
 use crate::network::PositionValue;
@@ -51,7 +53,7 @@ pub struct PositionRow {
     pub net_q: f32,
     /// The net's own P(draw).
     pub net_d: f32,
-    /// Simulations spent on this move.
+    /// Visits of the root, those of a reused tree included; of alpha-beta, positions visited.
     pub simulations: u32,
     /// Whether the policy is trained on `target`.
     pub full: bool,
@@ -60,6 +62,24 @@ pub struct PositionRow {
     pub policy_surprise: f32,
     /// The game's result for the side to move: 1, 0 or −1.
     pub result: i8,
+}
+
+/// Each game with its positions, given both sorted by game. In place of positions that belong to no game, the first of them.
+pub fn games_with_positions<'a>(
+    games: &'a [GameRow],
+    positions: &'a [PositionRow],
+) -> impl Iterator<Item = Result<(&'a GameRow, &'a [PositionRow]), &'a PositionRow>> {
+    let mut games = games.iter().peekable();
+    let mut groups = positions.chunk_by(|row, next| row.game == next.game).peekable();
+    iter::from_fn(move || {
+        let is_stray = |group: &&[PositionRow]| games.peek().is_none_or(|game| group[0].game < game.game);
+        if let Some([stray, ..]) = groups.next_if(is_stray) {
+            return Some(Err(stray));
+        }
+        let game = games.next()?;
+        let own = groups.next_if(|group| group[0].game == game.game);
+        Some(Ok((game, own.unwrap_or_default())))
+    })
 }
 
 impl PositionRow {
@@ -112,8 +132,42 @@ fn quantised(share: f64) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, divergence};
-    use crate::board::Game;
+    use super::{GameRow, PositionRow, Target, divergence, games_with_positions};
+    use crate::board::{Ending, Game, GameResult, Reason};
+
+    #[test]
+    fn every_position_comes_with_its_game_or_is_reported() {
+        let game = |game| GameRow {
+            game,
+            network: String::new(),
+            start_fen: String::new(),
+            moves: Vec::new(),
+            opening_plies: 0,
+            result: GameResult::Draw,
+            reason: Ending::Rules(Reason::Stalemate),
+        };
+        let position = |(game, ply)| PositionRow { game, ply, ..PositionRow::default() };
+        let found = |rows: &[(u32, u16)]| -> Vec<Result<(u32, usize), (u32, u16)>> {
+            let (games, positions) =
+                ([2, 3, 5].map(game), rows.iter().copied().map(position).collect::<Vec<_>>());
+            games_with_positions(&games, &positions)
+                .map(|found| match found {
+                    Ok((game, own)) => {
+                        assert!(own.iter().all(|row| row.game == game.game));
+                        Ok((game.game, own.len()))
+                    }
+                    Err(stray) => Err((stray.game, stray.ply)),
+                })
+                .collect()
+        };
+        assert_eq!(found(&[(2, 0), (2, 1), (5, 0)]), [Ok((2, 2)), Ok((3, 0)), Ok((5, 1))]);
+        let strays = [(1, 7), (2, 0), (4, 8), (4, 9), (5, 0), (6, 1)];
+        let expected = [Err((1, 7)), Ok((2, 1)), Ok((3, 0)), Err((4, 8)), Ok((5, 1)), Err((6, 1))];
+        assert_eq!(found(&strays), expected);
+        // Out of order.
+        assert_eq!(found(&[(2, 0), (5, 0), (3, 6)]), [Ok((2, 1)), Ok((3, 0)), Ok((5, 1)), Err((3, 6))]);
+        assert_eq!(found(&[]), [Ok((2, 0)), Ok((3, 0)), Ok((5, 0))]);
+    }
 
     #[test]
     fn policy_surprise_is_the_divergence_of_the_target_from_the_prior() {

@@ -60,6 +60,14 @@ impl SelfPlayStats {
         self.entropy_sum += positions.iter().map(|row| entropy(&row.target)).sum::<f64>();
     }
 
+    /// Adds a round of evaluations. `cache_hits` are all since the shard began.
+    pub(super) fn add_round(&mut self, evaluated: u64, cache_hits: u64) {
+        let new_hits = cache_hits - self.cache_hits;
+        self.evaluations += evaluated;
+        self.cache_hits = cache_hits;
+        self.batches += u64::from(evaluated > new_hits);
+    }
+
     /// Adds the sums of another shard.
     pub fn merge(&mut self, other: &Self) {
         self.games += other.games;
@@ -102,7 +110,7 @@ impl SelfPlayStats {
             ("mean_entropy", mean(self.entropy_sum, self.positions)),
             ("mean_batch", mean((self.evaluations - self.cache_hits) as f64, self.batches)),
         ];
-        Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(fields)
     }
 }
 

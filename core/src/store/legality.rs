@@ -50,8 +50,7 @@ pub fn reanalyzed_fault(row: &GameRow, positions: &[PositionRow]) -> Option<Stri
     if row.network.is_empty() {
         return outside_game_fault(row, positions);
     }
-    let is_capped = row.reason == Ending::Rules(Reason::PlyCap);
-    let max_plies = if is_capped { row.moves.len() as u32 } else { u32::MAX };
+    let max_plies = if row.reason.is_cut_off() { row.moves.len() as u32 } else { u32::MAX };
     self_play_fault(row, positions, &Rules { max_plies })
 }
 

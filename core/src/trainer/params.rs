@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::board::{Tablebase, TablebaseError};
-use crate::params::Schedule;
+use crate::params::{Advice, Schedule, advice};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -302,7 +302,7 @@ impl TrainParams {
     }
 }
 
-fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
+fn check_optimizer(params: &OptimizerParams) -> Advice {
     let mut problems = Vec::new();
     let declared = OptimizerParams::default();
     if params.kind == OptimizerKind::AdamW && params.momentum != declared.momentum {
@@ -310,15 +310,12 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
         problems.push(("momentum", message.to_owned()));
     }
     if params.kind == OptimizerKind::Sgd {
-        let of_adamw = [
-            ("beta1", params.beta1 != declared.beta1),
-            ("beta2", params.beta2 != declared.beta2),
-            ("epsilon", params.epsilon != declared.epsilon),
-        ];
-        for (name, _) in of_adamw.into_iter().filter(|(_, is_given)| *is_given) {
-            let message = "has no effect with `sgd`; leave it out, or set kind to \"adamw\" or \"muon\"";
-            problems.push((name, message.to_owned()));
-        }
+        let message = "has no effect with `sgd`; leave it out, or set kind to \"adamw\" or \"muon\"";
+        problems.extend(advice([
+            ("beta1", params.beta1 != declared.beta1, message),
+            ("beta2", params.beta2 != declared.beta2, message),
+            ("epsilon", params.epsilon != declared.epsilon, message),
+        ]));
     }
     if params.nesterov && params.kind != OptimizerKind::Sgd {
         problems.push((
@@ -332,7 +329,7 @@ fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
     problems
 }
 
-fn unused_in_training(params: &TrainParams) -> Vec<(&'static str, String)> {
+fn unused_in_training(params: &TrainParams) -> Advice {
     let momentum = "has no effect with batch_norm \"frozen\", which leaves the running statistics as they are; leave it out, or set \
                     batch_norm to \"batch\"";
     let is_frozen = params.batch_norm == BatchNormMode::Frozen;
@@ -346,7 +343,7 @@ pub(super) fn unused_horizon(search_value_weight: f64) -> Option<(&'static str, 
     (search_value_weight == 0.0).then(|| ("search_value_horizon", message.to_owned()))
 }
 
-fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
+fn check_train(params: &TrainParams) -> Advice {
     let mut problems = Vec::new();
     let updates = params.updates;
     if [&params.policy_weight, &params.value_weight].iter().all(|weight| weight.max_below(updates) == 0.0) {

@@ -19,7 +19,7 @@ use super::TrainParams;
 use crate::board::{FenError, Tablebase, TablebaseError};
 use crate::encoding::Encoding;
 use crate::rng::Seed;
-use crate::store::{GameRow, PositionRow};
+use crate::store::{GameRow, PositionRow, games_with_positions};
 
 use replay::ReplayedGame;
 pub(super) use replay::is_quiet;
@@ -198,7 +198,8 @@ impl Samples {
 
     /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
     pub fn add(&mut self, part: Part<'_>) -> Result<(), SampleError> {
-        let games = with_positions(part)?;
+        let games: Result<Vec<_>, _> = games_with_positions(part.games, part.positions).collect();
+        let games = games.map_err(|stray| out_of_order(part.name, stray))?;
         let setup = replay::ReplaySetup {
             encoding: &self.encoding,
             targets: self.targets,
@@ -206,7 +207,7 @@ impl Samples {
             tablebases: self.tablebases.as_ref(),
         };
         let replayed: Result<Vec<ReplayedGame>, SampleError> =
-            games.into_par_iter().map(|game| replay::replay(part, game, setup)).collect();
+            games.into_par_iter().map(|(game, own)| replay::replay(part, game, own, setup)).collect();
         for (game, replayed) in part.games.iter().zip(replayed?) {
             let held_out = target::is_held_out(game, self.targets);
             self.append(&replayed, held_out);
@@ -308,29 +309,7 @@ impl Samples {
     }
 }
 
-/// One game with its positions.
-#[derive(Debug, Clone, Copy)]
-struct GameWithPositions<'a> {
-    game: &'a GameRow,
-    positions: &'a [PositionRow],
-}
-
-/// Finds each game's positions; both tables are sorted by game.
-fn with_positions(part: Part<'_>) -> Result<Vec<GameWithPositions<'_>>, SampleError> {
-    let mut rest = part.positions;
-    let mut games = Vec::with_capacity(part.games.len());
-    for game in part.games {
-        let (positions, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
-        rest = others;
-        if let Some(stray) = positions.iter().find(|row| row.game != game.game) {
-            return Err(out_of_order(part.name, stray));
-        }
-        games.push(GameWithPositions { game, positions });
-    }
-    rest.first().map_or(Ok(games), |stray| Err(out_of_order(part.name, stray)))
-}
-
-/// The error of a position that belongs to no game before it.
+/// The error of a position that belongs to no game.
 pub(super) fn out_of_order(part: &str, row: &PositionRow) -> SampleError {
     SampleError { part: part.to_owned(), game: row.game, ply: row.ply.into(), fault: Fault::Order }
 }

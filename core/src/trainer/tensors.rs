@@ -10,9 +10,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use thiserror::Error;
 
-use crate::board::{Ending, Game, Move, Position, Reason};
-use crate::encoding::{Encoding, PlaneKind, PolicyIndex};
-use crate::store::{GameRow, PositionRow};
+use crate::board::{Game, Move, Position};
+use crate::encoding::{Encoding, PolicyIndex};
+use crate::store::{GameRow, PositionRow, games_with_positions};
 
 /// Rows that are kept in memory before they are written.
 const PART: usize = 4096;
@@ -151,16 +151,11 @@ impl<'a> TensorFile<'a> {
         games: &[GameRow],
         positions: &[PositionRow],
     ) -> Result<(), TensorError> {
-        let mut rest = positions;
-        for row in games {
-            let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
-            rest = others;
+        for found in games_with_positions(games, positions) {
+            let (row, own) = found.map_err(|stray| fault(stray, "it belongs to no game of its file"))?;
             self.add_game(iteration, row, own)?;
         }
-        match rest.first() {
-            Some(stray) => Err(fault(stray, "it belongs to no game of its file")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn add_game(
@@ -204,12 +199,10 @@ impl<'a> TensorFile<'a> {
         self.push_input(game);
         self.push_policy(position, game, legal)?;
         let plies_left = row.moves.len() - game.ply();
-        let is_played_out =
-            matches!(row.reason, Ending::Rules(_)) && row.reason != Ending::Rules(Reason::PlyCap);
         let wdl: [f32; 3] = [1, 0, -1].map(|result| f32::from(u8::from(position.result == result)));
         self.floats("wdl", &wdl);
         self.floats("root", &[position.root_q, position.root_d]);
-        self.ints("plies_left", [if is_played_out { plies_left as i32 } else { -1 }]);
+        self.ints("plies_left", [if row.reason.is_played_out() { plies_left as i32 } else { -1 }]);
         self.ints("game", [iteration as i32, row.game as i32, i32::from(position.ply)]);
         self.bytes("full", &[u8::from(position.full)]);
         self.positions += 1;
@@ -225,20 +218,8 @@ impl<'a> TensorFile<'a> {
             self.bytes("input", &bits);
             return self.floats("scalars", &scalars);
         }
-        let (mut binary, mut scalars) = (binary.into_iter(), scalars.into_iter());
-        let mut planes = Vec::with_capacity(64 * self.encoding.planes().len());
-        for plane in self.encoding.planes() {
-            match plane.kind() {
-                PlaneKind::Binary => {
-                    let bits = binary.next().expect("a row has a number for each binary plane");
-                    planes.extend((0..64).map(|square| (bits >> square & 1) as f32));
-                }
-                PlaneKind::Scalar => {
-                    let number = scalars.next().expect("a row has a number for each scalar plane");
-                    planes.extend([number; 64]);
-                }
-            }
-        }
+        let mut planes = Vec::new();
+        self.encoding.expand(&binary, &scalars, &mut planes);
         self.floats("input", &planes);
     }
 

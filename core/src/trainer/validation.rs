@@ -14,7 +14,7 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, MOVES_LEFT_S
 use crate::params;
 use crate::params::Value;
 use crate::rng::{Purpose, Seed};
-use crate::store::{GameRow, PositionRow, PredictionRow};
+use crate::store::{GameRow, PositionRow, PredictionRow, games_with_positions};
 
 /// Where the moves-left loss turns from square to linear, in units of [`MOVES_LEFT_SCALE`]: 10 plies, as in Leela's training
 /// (`lczero-training`, `tfprocess.py`).
@@ -235,10 +235,9 @@ impl ValidationJob<'_> {
             evaluations: Evaluations::default(),
             rows: Vec::new(),
         };
-        let (mut rest, mut games) = (shard.positions, 0);
-        for game in shard.games {
-            let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
-            rest = others;
+        let mut games = 0;
+        for found in games_with_positions(shard.games, shard.positions) {
+            let (game, own) = found.map_err(|stray| out_of_order(shard.name, stray))?;
             if self.holds_out(game) {
                 // Game by game, so that no more targets are in memory than a batch needs.
                 let tables = self.tables.cloned();
@@ -254,9 +253,6 @@ impl ValidationJob<'_> {
                 games += u64::from(measuring.game(game, own, &samples, evaluator, observer)?);
             }
             observer.event(Event::Work { unit: "games", amount: 1 });
-        }
-        if let Some(stray) = rest.first() {
-            return Err(out_of_order(shard.name, stray).into());
         }
         measuring.evaluate(evaluator, observer)?;
         Ok(Validated { rows: measuring.rows, games })

@@ -217,9 +217,8 @@ impl Fault for StepError {
     fn exit(&self) -> Exit {
         match self {
             Self::Run(error) => error.exit(),
-            Self::OtherNetwork { .. }
-            | Self::StrayPosition { .. }
-            | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
+            Self::OtherNetwork { .. } | Self::StrayPosition { .. } => Exit::Storage,
+            error if is_damaged_tablebase(error) => Exit::Storage,
             Self::Tablebase(_)
             | Self::Grow(_)
             | Self::Nnue(_)
@@ -280,6 +279,23 @@ fn is_storage(error: &(dyn Error + 'static)) -> bool {
         || error.is::<RunError>()
 }
 
+/// Whether a tablebase is damaged, which a search reports in place of the net that it asks.
+fn is_damaged_tablebase(error: &StepError) -> bool {
+    use TablebaseError::Damaged;
+    match error {
+        StepError::Tablebase(error)
+        | StepError::SelfPlay(SelfPlayError::Tablebase(error))
+        | StepError::Arena(ArenaError::Tablebase(error)) => matches!(error, Damaged { .. }),
+        StepError::Evaluator(error)
+        | StepError::SelfPlay(SelfPlayError::Evaluator(error))
+        | StepError::Arena(ArenaError::Evaluator(error))
+        | StepError::Search(AnalysisError::Evaluator(error)) => {
+            matches!(error, EvaluatorError::Tablebase(Damaged { .. }))
+        }
+        _ => false,
+    }
+}
+
 fn is_training_state(error: &TrainError) -> bool {
     use TrainError::{OtherState, StateDamaged, StateRead, StateVersion, StateWrite};
     matches!(
@@ -292,6 +308,7 @@ fn is_training_state(error: &TrainError) -> bool {
 mod tests {
     use std::io;
 
+    use dc0_core::arena::ArenaError;
     use dc0_core::board::TablebaseError;
     use dc0_core::event::Cancelled;
     use dc0_core::network::EvaluatorError;
@@ -300,6 +317,14 @@ mod tests {
     use dc0_core::trainer::TrainError;
 
     use super::{Exit, Fault, StepError};
+
+    fn damaged_tablebase() -> TablebaseError {
+        TablebaseError::Damaged {
+            folder: "tables".into(),
+            table: "KQvK.rtbw".to_owned(),
+            cause: "short".to_owned(),
+        }
+    }
 
     fn full_disk() -> StoreError {
         StoreError::Write {
@@ -320,6 +345,9 @@ mod tests {
             (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
             (StepError::from(TrainError::NoSamples { games: 1, held_out: 1, unused: 0 }), Exit::Failed),
             (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
+            (StepError::from(damaged_tablebase()), Exit::Storage),
+            (StepError::from(SelfPlayError::Tablebase(damaged_tablebase())), Exit::Storage),
+            (StepError::from(ArenaError::Evaluator(damaged_tablebase().into())), Exit::Storage),
             (
                 StepError::from(TrainError::NetNotFinite { update: 1, tensor: "a".into(), value: f32::NAN }),
                 Exit::Failed,

@@ -117,6 +117,10 @@ mod tests {
         let error = tables.probe_wdl(&queen).expect_err("zeros are not a table");
         assert!(matches!(error, TablebaseError::Damaged { .. }), "{error}");
         assert!(error.to_string().contains("KQvK.rtbw"), "{error}");
+        assert!(tables.adjudicate(&queen).is_err());
+        // Between captures and pawn moves nothing is adjudicated, so no table is read.
+        let later = crate::board::Position::from_fen("8/8/8/8/8/2k5/8/KQ6 b - - 1 1").expect("a FEN");
+        assert_eq!(tables.adjudicate(&later).expect("no table is read"), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
 use crate::import::{ImportJob, ImportShard, Resume, Source, import};
 use crate::rng::{Purpose, Seed};
-use crate::store::{Reject, StoredGame};
+use crate::store::{Reject, StoredGame, games_with_positions};
 
 fn random_game(number: u64, plies: u32) -> Game {
     let mut stream = Seed { run: 9, step: 0 }.stream(number, Purpose::Opening);
@@ -470,10 +470,9 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_any_kind_of_file()
     assert!(headers[5].event.starts_with("run/xxxx") && headers[5].event.ends_with("training.5.gz"));
     assert_eq!((headers[6].event.as_str(), headers[6].number), ("run/training.6.gz", 7));
     for shard in &expected {
-        let mut rest = shard.positions.as_slice();
-        for (game, header) in shard.games.iter().zip(&shard.headers) {
-            let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
-            rest = others;
+        let games = games_with_positions(&shard.games, &shard.positions);
+        for (found, header) in games.zip(&shard.headers) {
+            let (game, own) = found.expect("every position is one of a game");
             assert_eq!(params.fault(game, header, own), None);
         }
     }

@@ -13,7 +13,7 @@ use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
 use crate::import::{ImportJob, ImportShard, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
-use crate::store::{GameRow, HeaderRow, MatchGameRow, Reject, Scores, StoredGame};
+use crate::store::{GameRow, HeaderRow, MatchGameRow, Reject, Scores, StoredGame, games_with_positions};
 
 fn parsed(text: &[u8], params: &PgnParams) -> Vec<Parsed> {
     let start = Point::default();
@@ -297,10 +297,9 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
     let last = expected.last().and_then(|shard| shard.headers.last()).expect("a game");
     assert_eq!((last.white.as_str(), last.source.as_str(), last.number), ("5999", "b.pgn", 2019));
     for shard in &expected {
-        let mut rest = shard.positions.as_slice();
-        for (game, header) in shard.games.iter().zip(&shard.headers) {
-            let (own, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
-            rest = others;
+        let games = games_with_positions(&shard.games, &shard.positions);
+        for (found, header) in games.zip(&shard.headers) {
+            let (game, own) = found.expect("every position is one of a game");
             assert_eq!(params.fault(game, header, own), None);
         }
     }

@@ -3,11 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::{params, played_with};
-use crate::board::{Adjudication, Ending, GameResult, Reason};
+use crate::board::{Adjudication, Ending, GameResult, Reason, Tablebase, TablebaseError};
+use crate::book::Book;
 use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::event::Silent;
 use crate::network::fake::Material;
 use crate::network::{Evaluator, EvaluatorError};
-use crate::selfplay::{GameRow, PositionRow, SelfPlayParams, SelfPlayResignation, ShardResult};
+use crate::rng::Seed;
+use crate::search::{SearchParams, TablebaseUse};
+use crate::selfplay::{
+    Archive, GameRow, Openings, PositionRow, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayResignation,
+    ShardResult, StartParams, play, shards_of,
+};
 
 fn material() -> Result<Box<dyn Evaluator>, EvaluatorError> {
     Ok(Box::new(Material::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove))))
@@ -75,4 +82,42 @@ fn resignations_are_tested_in_games_that_are_played_through() {
     }
     assert!(tested > 3 && wrong > 0, "{wrong} of {tested}: fakes that count pieces are often wrong");
     assert!(unknown > 0, "some games that would have been resigned were cut off, and show nothing");
+}
+
+#[test]
+fn a_damaged_table_is_an_error_even_where_a_side_resigns_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("KQvK.rtbw"), [0; 80]).expect("a file");
+    let tables = Tablebase::open(folder.path()).expect("a file of the right length");
+    // Black's only move captures the pawn, and the search before it reads no table.
+    let book = Book::read("a.epd", b"7k/7P/8/8/8/8/6Q1/K7 b - -", None).expect("a book");
+    let openings = Openings { book: Some(book), archive: Archive::default() };
+    let search = SearchParams { tablebase_use: TablebaseUse::Root, ..super::search() };
+    let params = SelfPlayParams {
+        games: 1,
+        search: search.into(),
+        opening_plies: 0,
+        openings: Some(StartParams::default()),
+        resignation: Some(SelfPlayResignation { moves: 1, value: 0.3, played_through: 0.0 }),
+        ..params()
+    };
+    let played = |tables| {
+        let job = SelfPlayJob {
+            params: &params,
+            seed: Seed { run: 1, step: 1 },
+            network: "fake",
+            make_evaluator: &material,
+            tables,
+            openings: Some(&openings),
+        };
+        let keep = |_, shard: ShardResult| {
+            assert_eq!(shard.games[0].reason, Ending::Adjudicated(Adjudication::Resignation));
+            assert_eq!(shard.games[0].moves.len(), 1);
+            Ok(())
+        };
+        play(&job, &shards_of(1, 1), 1, &keep, &Silent)
+    };
+    played(None).expect("nothing is read");
+    let error = played(Some(&tables)).expect_err("the table is read");
+    assert!(matches!(error, SelfPlayError::Tablebase(TablebaseError::Damaged { .. })), "{error}");
 }

@@ -11,13 +11,13 @@ use crate::rng::Seed;
 use crate::search::{RootParams, RootRule, SearchParams};
 use crate::selfplay::{
     GameRow, MakeEvaluator, PlayoutCap, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed,
-    ReanalyzedPositions, SelfPlayParams, ShardResult,
+    ReanalyzedPositions, SelfPlayError, SelfPlayParams, ShardResult,
 };
 
 fn again(shard: &ShardResult, params: &ReanalysisParams, make_evaluator: &MakeEvaluator<'_>) -> Reanalyzed {
     let job = ReanalysisJob { params, seed: Seed { run: 1, step: 9 }, make_evaluator, tables: None };
-    let (games, positions) = (shard.games.clone(), shard.positions.clone());
-    job.shard(games, positions, &mut job.evaluator().expect("a fake"), &Silent).expect("fakes do not fail")
+    let mut evaluator = job.evaluator().expect("a fake");
+    job.shard(&shard.games, &shard.positions, &mut evaluator, &Silent).expect("fakes do not fail")
 }
 
 fn other_net() -> Result<Box<dyn Evaluator>, EvaluatorError> {
@@ -121,5 +121,23 @@ fn only_chosen_positions_with_a_policy_target_change() {
         assert_eq!(found.searched, changed, "another net gives other targets");
         let expected = share * full as f64;
         assert!((changed as f64 - expected).abs() <= 3.0 * (full as f64 * share * (1.0 - share)).sqrt());
+    }
+}
+
+#[test]
+fn positions_without_their_game_are_an_error() {
+    let shard = &played(&params(), 1, 1)[&0];
+    let params = ReanalysisParams::default();
+    let job = ReanalysisJob {
+        params: &params,
+        seed: Seed { run: 1, step: 9 },
+        make_evaluator: &hashed,
+        tables: None,
+    };
+    for missing in 0..shard.games.len() {
+        let mut games = shard.games.clone();
+        let game = games.remove(missing).game;
+        let found = job.shard(&games, &shard.positions, &mut hashed().expect("a fake"), &Silent);
+        assert!(matches!(found, Err(SelfPlayError::Stray { game: stray, .. }) if stray == game), "{found:?}");
     }
 }

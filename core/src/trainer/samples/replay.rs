@@ -1,8 +1,8 @@
 //! Replays one game and compares every stored position with the replay.
 
 use super::target::{self, Chance, Targets, ValueTarget};
-use super::{Fault, GameWithPositions, Part, Rows, SampleError, rescore};
-use crate::board::{Ending, Game, Move, Position, Reason, Tablebase};
+use super::{Fault, Part, Rows, SampleError, rescore};
+use crate::board::{Game, Move, Position, Tablebase};
 use crate::encoding::Encoding;
 use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
@@ -28,27 +28,27 @@ pub(super) struct ReplayedGame {
 /// Makes the samples of one game.
 pub(super) fn replay(
     part: Part<'_>,
-    game: GameWithPositions<'_>,
+    game: &GameRow,
+    positions: &[PositionRow],
     setup: ReplaySetup<'_>,
 ) -> Result<ReplayedGame, SampleError> {
     let mut replay = Replay {
-        row: game.game,
+        row: game,
         setup,
         legal: Vec::new(),
         known: Vec::new(),
         balances: Vec::new(),
         pushed: None,
-        trained: Vec::with_capacity(game.positions.len()),
-        quiet: Vec::with_capacity(game.positions.len()),
+        trained: Vec::with_capacity(positions.len()),
+        quiet: Vec::with_capacity(positions.len()),
         rows: Rows::new(setup.encoding),
     };
     let mut ply = 0;
-    let replayed = replay.run(game.positions, &mut ply);
-    let located = |fault| SampleError { part: part.name.to_owned(), game: game.game.game, ply, fault };
+    let replayed = replay.run(positions, &mut ply);
+    let located = |fault| SampleError { part: part.name.to_owned(), game: game.game, ply, fault };
     replayed.map_err(located)?;
     let chance = Chance { part: part.name, source: part.source, seed: setup.seed };
-    let positions = (game.positions, replay.trained.as_slice());
-    let copies = target::copies(chance, part.weight, positions, setup.targets);
+    let copies = target::copies(chance, part.weight, positions, &replay.trained, setup.targets);
     let trained = replay.trained.iter().zip(copies).filter(|(is_trained, _)| **is_trained);
     let copies = trained.map(|(_, copies)| copies).collect();
     Ok(ReplayedGame { rows: replay.rows, copies })
@@ -151,8 +151,7 @@ impl Replay<'_> {
         let known = rescore::carry_back(&self.known);
         let targets = self.setup.targets;
         let values = target::values(self.row, positions, &known, targets, ply)?;
-        let was_cut_off = self.row.reason == Ending::Rules(Reason::PlyCap);
-        let was_played_out = matches!(self.row.reason, Ending::Rules(_)) && !was_cut_off;
+        let ending = self.row.reason;
         for (number, (row, value)) in positions.iter().zip(values).enumerate() {
             if !self.trained[number] {
                 continue;
@@ -161,9 +160,9 @@ impl Replay<'_> {
             let value = if is_taught { value } else { ValueTarget { weight: 0.0, ..value } };
             let plies_left = self.row.moves.len() as u16 - row.ply;
             self.rows.wdl.push(value.weighted());
-            self.rows.plies_left.push(was_played_out.then_some(plies_left));
+            self.rows.plies_left.push(ending.is_played_out().then_some(plies_left));
             let perfect = known.get(usize::from(row.ply)).copied().flatten();
-            self.rows.results.push((!was_cut_off).then(|| perfect.unwrap_or(row.result)));
+            self.rows.results.push((!ending.is_cut_off()).then(|| perfect.unwrap_or(row.result)));
             self.rows.material.push(self.balance_after(row.ply.into()));
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! Policy and value targets, and which games are held out.
 
 use super::Fault;
-use crate::board::{Ending, Reason};
 use crate::network::Wdl;
 use crate::rng::Seed;
 use crate::store::{GameRow, PositionRow};
@@ -123,7 +122,7 @@ pub(super) fn values(
     ply: &mut usize,
 ) -> Result<Vec<ValueTarget>, Fault> {
     let Targets { discount, search_value_weight: search_weight, .. } = targets;
-    let was_cut_off = game.reason == Ending::Rules(Reason::PlyCap);
+    let was_cut_off = game.reason.is_cut_off();
     let is_bootstrapped = was_cut_off && targets.capped_games == CappedGames::Bootstrap;
     let later_share = 1.0 - 1.0 / targets.search_value_horizon;
     let mut last = None;
@@ -244,7 +243,8 @@ impl Chance<'_> {
 pub(super) fn copies(
     chance: Chance<'_>,
     weight: f64,
-    (positions, trained): (&[PositionRow], &[bool]),
+    positions: &[PositionRow],
+    trained: &[bool],
     targets: Targets,
 ) -> Vec<u32> {
     let surprise_weight = targets.surprise_weight;

@@ -8,7 +8,7 @@ use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Value, read};
-use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
+use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats, games_with_positions};
 use dc0_core::store::{
     AnswerRow, FileEntry, HeaderRow, LineRow, MatchGameRow, PredictionRow, PuzzleRow, RejectRow, ShardFiles,
     StoreError, TableRow, TrainingRow, TreeRow, ValidationRow, legality, read_table, verify_file,
@@ -125,7 +125,7 @@ impl Reader<'_> {
 
     /// What ends games in this step besides the rules of chess.
     fn rules(&self) -> Rules {
-        let max_plies = self.manifest().params.member("max_plies").and_then(Value::as_f64);
+        let max_plies = self.manifest().params.figure("max_plies");
         Rules { max_plies: max_plies.map_or(u32::MAX, |plies| plies as u32) }
     }
 
@@ -137,10 +137,7 @@ impl Reader<'_> {
         for shard in ShardFiles::of_iteration(&files) {
             let games: Vec<GameRow> = self.table(shard.games);
             let positions: Vec<PositionRow> = self.table(shard.positions);
-            let mut rest = positions.as_slice();
-            for row in &games {
-                let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
-                rest = others;
+            for (row, own) in self.with_positions(shard, &games, &positions) {
                 let fault = if are_copies {
                     legality::reanalyzed_fault(row, own)
                 } else {
@@ -151,7 +148,6 @@ impl Reader<'_> {
                 }
                 stats.add_game(row, own);
             }
-            self.count_shard(shard, games.len(), positions.len(), rest);
         }
         // Evaluations and batches are in no table.
         let known = [
@@ -169,14 +165,20 @@ impl Reader<'_> {
         self.summary(&stats.to_value(), &known);
     }
 
-    /// Counts the rows of a shard; `stray` are the positions after those of its games.
-    fn count_shard(&mut self, shard: ShardFiles<'_>, games: usize, positions: usize, stray: &[PositionRow]) {
-        if let Some(position) = stray.first() {
+    /// Counts the rows of a shard, and gives each game with its positions; those that belong to no game are a fault.
+    fn with_positions<'a>(
+        &mut self,
+        shard: ShardFiles<'_>,
+        games: &'a [GameRow],
+        positions: &'a [PositionRow],
+    ) -> Vec<(&'a GameRow, &'a [PositionRow])> {
+        self.findings.games += games.len() as u64;
+        self.findings.positions += positions.len() as u64;
+        let mut stray = |position: &PositionRow| {
             let fault = format!("it has positions of game {}, which is not stored", position.game);
             self.fault(shard.positions, &fault);
-        }
-        self.findings.games += games as u64;
-        self.findings.positions += positions as u64;
+        };
+        games_with_positions(games, positions).filter_map(|found| found.map_err(&mut stray).ok()).collect()
     }
 
     fn import<F: GameFormat>(&mut self) {
@@ -202,17 +204,14 @@ impl Reader<'_> {
                 self.fault(headers, "its games are not those of the table of games");
                 continue;
             }
-            let mut rest = positions.as_slice();
-            for (row, header) in games.iter().zip(&headers_of) {
-                let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
-                rest = others;
+            let games = self.with_positions(shard, &games, &positions);
+            for ((row, own), header) in games.into_iter().zip(&headers_of) {
                 if let Some(fault) = params.fault(row, header, own) {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));
                 }
                 stats.add_game(row, own.len());
                 stats.add_notes(&header.clocks.0, &header.evals.0);
             }
-            self.count_shard(shard, games.len(), positions.len(), rest);
             for row in self.table::<RejectRow>(rejected) {
                 if row.reject != rejects {
                     self.fault(rejected, &format!("its broken game {rejects} is missing"));
@@ -300,7 +299,7 @@ impl Reader<'_> {
     /// follow from them.
     fn keep_rounded(&self, found: &mut MatchSummary) {
         for (name, end) in [("score_low", &mut found.score_low), ("score_high", &mut found.score_high)] {
-            let stored = self.manifest().summary.member(name).and_then(Value::as_f64);
+            let stored = self.manifest().summary.figure(name);
             if let Some(stored) = stored.filter(|stored| (stored - *end).abs() <= ROUNDED_QUANTILE) {
                 *end = stored;
             }
@@ -342,7 +341,7 @@ impl Reader<'_> {
             ("best", Value::List(best)),
             ("values", Value::List(values)),
         ];
-        let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
+        let found = Value::of(members);
         self.summary(&found, &["positions", "simulations", "best", "values"]);
     }
 
@@ -372,7 +371,7 @@ impl Reader<'_> {
             ("budgets", Value::List(solved.keys().map(|budget| Value::Int(i64::from(*budget))).collect())),
             ("solved", Value::List(solved.values().map(|count| share(*count)).collect())),
         ];
-        let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
+        let found = Value::of(members);
         self.summary(&found, &["puzzles", "policy_solved", "budgets", "solved"]);
     }
 
@@ -475,7 +474,7 @@ fn last_update(row: &TrainingRow) -> Value {
         ("value_loss", measured(row.value_loss)),
         ("policy_accuracy", measured(row.policy_accuracy)),
     ];
-    Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+    Value::of(members)
 }
 
 /// A figure as summaries have it: `()` where the table has no number, because there was nothing to measure.
