@@ -20,17 +20,23 @@ pub fn write_part(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, |file| file.write_all(content)).map(drop)
 }
 
-/// Like [`write`], with content written by `fill`.
-pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    flush_folder(folder_of(&replace(path, fill)?))
+/// Like [`write`], with content written by `fill`, which may fail for reasons of its own.
+pub fn write_with<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<(), E> {
+    Ok(flush_folder(folder_of(&replace(path, fill)?))?)
 }
 
 /// Replaces a file, and returns its path without links.
-fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
+fn replace<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<PathBuf, E> {
     fs::create_dir_all(folder_of(path))?;
     let path = regular::target(path)?;
     let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
-    let written = fill_and_flush(&temporary, fill).and_then(|()| fs::rename(&temporary, &path));
+    let written = fill_and_flush(&temporary, fill).and_then(|()| Ok(fs::rename(&temporary, &path)?));
     if let Err(cause) = written {
         // Leave no partial file behind. If removing it fails too, the first error is the one to report.
         let _ = fs::remove_file(&temporary);
@@ -39,10 +45,13 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     Ok(path)
 }
 
-fn fill_and_flush(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn fill_and_flush<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<(), E> {
     let mut file = File::create(path)?;
     fill(&mut file)?;
-    file.sync_all()
+    Ok(file.sync_all()?)
 }
 
 /// Flushes a folder, so that renames and removals in it survive a power cut.

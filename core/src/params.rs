@@ -12,7 +12,7 @@ mod types;
 mod value;
 
 pub use kind::ParamKind;
-pub use problems::{ParamErrors, Problem, Problems, intended, nearest};
+pub use problems::{Advice, ParamErrors, Problem, Problems, advice, intended, nearest};
 pub use schedule::Schedule;
 pub use types::{Bounds, Param, Row, group_row};
 pub use value::Value;

@@ -82,7 +82,8 @@ impl PuzzleSolver<'_> {
     pub fn answer(
         &mut self,
         puzzle: &Puzzle,
-        (seed, number): (Seed, u32),
+        seed: Seed,
+        number: u32,
         observer: &dyn Observer,
     ) -> Result<Result<Answer, Forfeit>, ArenaError> {
         match self {
@@ -192,7 +193,7 @@ mod tests {
         let mut solver = PuzzleSolver::Program(ProgramSolver::new("engine", &make));
         let mut found = Vec::new();
         for (number, puzzle) in (0..).zip(&puzzles()) {
-            match solver.answer(puzzle, (SEED, number), &Silent) {
+            match solver.answer(puzzle, SEED, number, &Silent) {
                 Ok(answer) => found.push(answer),
                 Err(error) => return (found, Some(error), starts.into_inner()),
             }
@@ -271,14 +272,13 @@ mod tests {
     fn a_baseline_draws_its_moves_by_the_number_of_the_puzzle() {
         let mut solver = PuzzleSolver::Baseline(baseline("random").expect("a player"));
         let puzzle = &puzzles()[0];
-        let mut played = |number| {
-            solver.answer(puzzle, (SEED, number), &Silent).expect("no error").expect("a move").played
-        };
+        let mut played =
+            |number| solver.answer(puzzle, SEED, number, &Silent).expect("no error").expect("a move").played;
         let first: Vec<Move> = (0..20).map(&mut played).collect();
         assert_eq!(first, (0..20).map(&mut played).collect::<Vec<_>>());
         assert!(first.iter().any(|mv| *mv != first[0]));
         let mut solver = PuzzleSolver::Baseline(baseline("alphabeta-2").expect("a player"));
-        let answer = solver.answer(puzzle, (SEED, 0), &Silent).expect("no error").expect("a move");
+        let answer = solver.answer(puzzle, SEED, 0, &Silent).expect("no error").expect("a move");
         assert_eq!(answer.played, puzzle.right[0]);
     }
 }

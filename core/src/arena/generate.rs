@@ -98,7 +98,8 @@ type Tried = Result<Vec<Option<Epd>>, BookError>;
 pub fn generate_book(
     params: &RandomBookParams,
     seed: Seed,
-    (threads, judge): (u32, Option<&MakeJudge<'_>>),
+    threads: u32,
+    judge: Option<&MakeJudge<'_>>,
     observer: &dyn Observer,
 ) -> Result<Vec<Epd>, BookError> {
     let next = AtomicU64::new(0);
@@ -108,7 +109,7 @@ pub fn generate_book(
         let (sender, receiver) = sync_channel(threads as usize);
         for _ in 0..threads {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || try_batches((params, seed), judge, next, &sender, observer));
+            scope.spawn(move || try_batches(params, seed, judge, next, &sender, observer));
         }
         drop(sender);
         let mut book =
@@ -173,7 +174,8 @@ impl RandomBook<'_> {
 
 /// Tries batches of openings until nobody receives them, or the judge fails.
 fn try_batches(
-    (params, seed): (&RandomBookParams, Seed),
+    params: &RandomBookParams,
+    seed: Seed,
     judge: Option<&MakeJudge<'_>>,
     next: &AtomicU64,
     sender: &SyncSender<(u64, Tried)>,
@@ -190,7 +192,7 @@ fn try_batches(
     };
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        let tried = try_batch((params, seed), judge.as_deref_mut(), number, observer);
+        let tried = try_batch(params, seed, judge.as_deref_mut(), number, observer);
         let has_failed = tried.is_err();
         if sender.send((number, tried)).is_err() || has_failed {
             return;
@@ -217,7 +219,8 @@ impl BookStart {
 
 /// Tries the openings of a batch.
 fn try_batch(
-    (params, seed): (&RandomBookParams, Seed),
+    params: &RandomBookParams,
+    seed: Seed,
     judge: Option<&mut (dyn OpeningJudge + '_)>,
     number: u64,
     observer: &dyn Observer,
@@ -280,9 +283,9 @@ mod tests {
     fn openings_are_balanced_and_different_and_do_not_depend_on_threads() {
         let params =
             RandomBookParams { count: 40, plies: 6, depth: 2, max_score: 30, ..RandomBookParams::default() };
-        let book = generate_book(&params, SEED, (1, None), &Silent).expect("a book");
-        assert_eq!(lines(&generate_book(&params, SEED, (3, None), &Silent).expect("a book")), lines(&book));
-        let other = generate_book(&params, Seed { run: 2, step: 0 }, (1, None), &Silent).expect("a book");
+        let book = generate_book(&params, SEED, 1, None, &Silent).expect("a book");
+        assert_eq!(lines(&generate_book(&params, SEED, 3, None, &Silent).expect("a book")), lines(&book));
+        let other = generate_book(&params, Seed { run: 2, step: 0 }, 1, None, &Silent).expect("a book");
         assert_ne!(lines(&other), lines(&book));
         let positions: HashSet<String> = book.iter().map(|epd| epd.position.epd_fields()).collect();
         assert_eq!(positions.len(), 40);
@@ -299,7 +302,7 @@ mod tests {
     fn openings_of_chess960_begin_at_its_starts() {
         for start in [BookStart::Chess960, BookStart::DoubleChess960] {
             let params = RandomBookParams { start, count: 30, plies: 2, depth: 1, max_score: 50 };
-            let book = generate_book(&params, SEED, (2, None), &Silent).expect("a book");
+            let book = generate_book(&params, SEED, 2, None, &Silent).expect("a book");
             assert!(book.iter().filter(|epd| epd.position.is_chess960()).count() > 25, "{}", lines(&book));
             let read = Book::read("a.epd", lines(&book).as_bytes(), None).expect("a book");
             assert_eq!(read.len(), 30);
@@ -311,7 +314,7 @@ mod tests {
         let book = |count| {
             let params =
                 RandomBookParams { count, plies: 5, depth: 1, max_score: 50, ..RandomBookParams::default() };
-            lines(&generate_book(&params, SEED, (2, None), &Silent).expect("a book"))
+            lines(&generate_book(&params, SEED, 2, None, &Silent).expect("a book"))
         };
         assert!(book(50).starts_with(&book(20)));
     }
@@ -325,9 +328,9 @@ mod tests {
             max_score: 10_000,
             ..RandomBookParams::default()
         };
-        let error = generate_book(&params, SEED, (2, None), &Silent).unwrap_err();
+        let error = generate_book(&params, SEED, 2, None, &Silent).unwrap_err();
         assert!(error.to_string().starts_with("only 20 of 21 openings with 1 random plies"), "{error}");
-        let all = generate_book(&RandomBookParams { count: 20, ..params.clone() }, SEED, (1, None), &Silent)
+        let all = generate_book(&RandomBookParams { count: 20, ..params.clone() }, SEED, 1, None, &Silent)
             .expect("a book");
         assert!(matches!(all[0].operations.get("ce"), Some(Operands::Other(_))));
     }
@@ -351,10 +354,10 @@ mod tests {
     #[test]
     fn a_judge_rejects_openings_and_gives_the_others_their_scores() {
         let params = RandomBookParams { count: 30, plies: 2, depth: 1, ..RandomBookParams::default() };
-        let all = lines(&generate_book(&params, SEED, (2, None), &Silent).expect("a book"));
+        let all = lines(&generate_book(&params, SEED, 2, None, &Silent).expect("a book"));
         let make = || Ok(Box::new(Pawns { fails: false }) as Box<dyn OpeningJudge>);
         let judged =
-            |threads| lines(&generate_book(&params, SEED, (threads, Some(&make)), &Silent).expect("a book"));
+            |threads| lines(&generate_book(&params, SEED, threads, Some(&make), &Silent).expect("a book"));
         assert!(all.contains("/PPPPPPPP/"), "{all}");
         assert!(!judged(1).contains("/PPPPPPPP/") && judged(1).matches(" ce -12;").count() == 30);
         assert_eq!(judged(1), judged(3));
@@ -365,7 +368,7 @@ mod tests {
         let failing = || Ok(Box::new(Pawns { fails: true }) as Box<dyn OpeningJudge>);
         let missing = || Err(ArenaError::NoScore { player: "nobody".to_owned() });
         for make in [&failing as &MakeJudge<'_>, &missing] {
-            let failed = generate_book(&RandomBookParams::default(), SEED, (2, Some(make)), &Silent);
+            let failed = generate_book(&RandomBookParams::default(), SEED, 2, Some(make), &Silent);
             assert!(matches!(failed, Err(BookError::Judge(ArenaError::NoScore { .. }))));
         }
     }
@@ -379,7 +382,7 @@ mod tests {
                 true
             }
         }
-        let stopped = generate_book(&RandomBookParams::default(), SEED, (1, None), &Stopped);
+        let stopped = generate_book(&RandomBookParams::default(), SEED, 1, None, &Stopped);
         assert!(matches!(stopped, Err(BookError::Cancelled(Cancelled))));
     }
 }

@@ -1,7 +1,7 @@
 //! The definition of a match: who plays, and how.
 
 use super::baselines::Baseline;
-use super::params::ArenaParams;
+use super::params::{ArenaParams, PlayerParams};
 use super::program::{Forfeit, Program};
 use crate::board::Tablebase;
 use crate::book::Book;
@@ -81,17 +81,27 @@ impl Match<'_> {
 /// The kinds of players that meet, which decide how many games a lane plays at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lineup {
-    /// Whether a net plays.
+    /// Whether a net with a tree search plays.
     pub has_net: bool,
-    /// Whether another program plays.
+    /// Whether another program plays, or alpha-beta, which answers as one.
     pub has_program: bool,
     /// Whether a program plays by time.
     pub is_timed: bool,
 }
 
 impl Lineup {
+    /// Of nets, given what each has of its own, and of players without one. Alpha-beta takes a net's values without an evaluator.
+    pub fn of_nets<'a>(nets: impl IntoIterator<Item = &'a PlayerParams>) -> Self {
+        let mut lineup = Self { has_net: false, has_program: false, is_timed: false };
+        for own in nets {
+            let kind = if own.alphabeta.is_some() { &mut lineup.has_program } else { &mut lineup.has_net };
+            *kind = true;
+        }
+        lineup
+    }
+
     /// The most games that a lane plays at the same time. All of a shard share batches, unless processes or clocks forbid it.
-    pub(super) fn games_at_once(self, params: &ArenaParams) -> u32 {
+    pub fn games_at_once(self, params: &ArenaParams) -> u32 {
         match self {
             Self { has_program: false, .. } => params.shard_games,
             Self { is_timed: true, .. } | Self { has_net: false, .. } => 1,

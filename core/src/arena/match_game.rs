@@ -134,8 +134,7 @@ impl<'a> MatchGame<'a> {
     }
 
     fn lose(&mut self, player: usize, forfeit: Forfeit) {
-        let winner = self.side(1 - player);
-        let result = if winner == Side::White { GameResult::WhiteWins } else { GameResult::BlackWins };
+        let result = GameResult::won_by(Some(self.side(1 - player)));
         self.end = Some(End { result, ending: Ending::Forfeit(forfeit.fault), detail: forfeit.detail });
     }
 

@@ -115,9 +115,14 @@ impl PlayerParams {
 }
 
 impl ArenaParams {
+    /// What a player has of its own, 0 for the first.
+    pub fn own(&self, player: usize) -> &PlayerParams {
+        [&self.first, &self.second][player]
+    }
+
     /// The search of a player, 0 for the first.
     pub fn search_of(&self, player: usize) -> &SearchParams {
-        [&self.first, &self.second][player].search.as_ref().unwrap_or(&self.search)
+        self.own(player).search.as_ref().unwrap_or(&self.search)
     }
 
     /// The alpha-beta searches of the players that have one.

@@ -51,7 +51,7 @@ pub fn play(
     )
 }
 
-/// Plays one shard of a match without programs, with the evaluators that [`evaluators`] made.
+/// Plays one shard of a match with the evaluators that [`evaluators`] made.
 pub fn play_shard(
     job: &Match<'_>,
     shard: Shard,

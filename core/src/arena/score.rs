@@ -251,6 +251,6 @@ impl MatchSummary {
             ("mean_plies", Value::Float(self.mean_plies)),
             ("evaluations", Value::Int(self.evaluations as i64)),
         ];
-        Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(fields)
     }
 }

@@ -131,7 +131,7 @@ impl Sprt {
             ("lower", Value::Float(self.lower)),
             ("upper", Value::Float(self.upper)),
         ];
-        Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(fields)
     }
 }
 

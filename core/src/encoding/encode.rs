@@ -161,6 +161,35 @@ impl Encoding {
         }
     }
 
+    /// Appends encoded positions as floats: `[B, P, 8, 8]`, row-major.
+    pub fn expand(&self, binary: &[u64], scalars: &[f32], values: &mut Vec<f32>) {
+        let (start, rows) = (values.len(), binary.len() / self.binary_count);
+        values.resize(start + rows * self.planes.len() * 64, 0.0);
+        let (mut binary, mut scalars) = (binary.iter(), scalars.iter());
+        let boards = values[start..].as_chunks_mut::<64>().0.iter_mut();
+        for (squares, plane) in boards.zip(self.planes.iter().cycle()) {
+            match plane.kind() {
+                PlaneKind::Binary => {
+                    set(squares, *binary.next().expect("a row has a number for each binary plane"));
+                }
+                PlaneKind::Scalar => {
+                    squares.fill(*scalars.next().expect("a row has a number for each scalar plane"));
+                }
+            }
+        }
+    }
+
+    /// The index of each plane among all binary planes followed by all scalar planes.
+    pub fn stored_order(&self) -> Vec<i64> {
+        let (mut binary, mut scalar) = (0, self.binary_count as i64);
+        let next = |plane: &Plane| {
+            let counter = if plane.kind() == PlaneKind::Binary { &mut binary } else { &mut scalar };
+            *counter += 1;
+            *counter - 1
+        };
+        self.planes.iter().map(next).collect()
+    }
+
     /// Encodes the history steps, the current position first.
     fn encode_history(&self, game: &Game, view: View, binary: &mut Vec<u64>) {
         let table = self.name.table();
@@ -216,6 +245,14 @@ impl std::fmt::Display for Encoding {
 const PIECE_PLANES: usize = 12;
 /// Planes of the longest step: the pieces and two for repetitions.
 const STEP: usize = PIECE_PLANES + 2;
+
+/// Sets the squares of a plane's bits to 1.
+fn set(squares: &mut [f32; 64], mut bits: u64) {
+    while bits != 0 {
+        squares[bits.trailing_zeros() as usize] = 1.0;
+        bits &= bits - 1;
+    }
+}
 
 fn all_if(condition: bool) -> u64 {
     if condition { u64::MAX } else { 0 }

@@ -271,3 +271,28 @@ fn the_default_table_sees_neither_the_colour_nor_the_number_of_the_move() {
     }
     assert!(with_castling > 100, "{with_castling}");
 }
+
+#[test]
+fn expanded_positions_have_the_bits_and_numbers_of_their_planes() {
+    for encoding in encodings() {
+        let (mut binary, mut scalars, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for game in &sample_games()[..3] {
+            encoding.encode(game, &mut binary, &mut scalars);
+        }
+        encoding.expand(&binary, &scalars, &mut values);
+        let (planes, order) = (encoding.planes().len(), encoding.stored_order());
+        assert_eq!(values.len(), 3 * planes * 64);
+        for (row, values) in values.chunks_exact(planes * 64).enumerate() {
+            let bits = &binary[row * encoding.binary_count()..][..encoding.binary_count()];
+            let numbers = &scalars[row * encoding.scalar_count()..][..encoding.scalar_count()];
+            for (squares, stored) in values.as_chunks::<64>().0.iter().zip(&order) {
+                let stored = *stored as usize;
+                let expected = std::array::from_fn(|square| match bits.get(stored) {
+                    Some(bits) => (bits >> square & 1) as f32,
+                    None => numbers[stored - bits.len()],
+                });
+                assert_eq!(*squares, expected, "{encoding}, plane {stored}");
+            }
+        }
+    }
+}

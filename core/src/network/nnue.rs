@@ -1,8 +1,8 @@
 //! Nets of the kind `nnue` in plain Rust: integers from the pieces to the heads, without libtorch.
 //!
 //! Sums of integers do not depend on their order, and the few operations on floats after them are those of IEEE 754 in a fixed order
-//! (no fused multiply-add, no exponential of a system's library). So a net's policies and values are the same to the bit
-//! whatever instructions a processor has. Only plies left go through a function of the system's library.
+//! (no fused multiply-add, no exponential of a system's library). So a net's answers are the same to the bit
+//! whatever instructions a processor has.
 //!
 //! The first layer's sums are updated from those of an earlier position by the pieces that moved, if that is less work than adding up
 //! all of them (Nasu 2018, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi").

@@ -4,7 +4,6 @@
 mod error;
 mod evaluator;
 mod export;
-mod input;
 mod layers;
 mod library;
 mod metadata;

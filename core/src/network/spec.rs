@@ -2,6 +2,7 @@
 
 use super::king_buckets::{KingBuckets, problem};
 use crate::encoding::{Encoding, EncodingError, EncodingName, Orientation};
+use crate::params::{Advice, advice};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -217,7 +218,7 @@ impl TowerSpec {
     }
 }
 
-fn check_input(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
+fn check_input(spec: &NetworkSpec) -> Advice {
     let field = |error: &EncodingError| match error {
         EncodingError::History { .. } => "history",
         EncodingError::Orientation { .. } => "orientation",
@@ -280,7 +281,7 @@ impl NetworkSpec {
     }
 }
 
-fn check_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
+fn check_policy_head(head: &PolicyHeadSpec) -> Advice {
     match (head.kind, head.kernel) {
         (PolicyHead::Conv, 1 | 3) | (PolicyHead::Dense, 1) => Vec::new(),
         (PolicyHead::Conv, kernel) => vec![("kernel", format!("must be 1 or 3, got {kernel}"))],
@@ -288,7 +289,7 @@ fn check_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
     }
 }
 
-fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, String)> {
+fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Advice {
     let AuxiliaryHeadsSpec { soft_policy, reply, material } = *heads;
     if soft_policy || reply || material {
         return Vec::new();
@@ -300,7 +301,7 @@ fn check_auxiliary_heads(heads: &AuxiliaryHeadsSpec) -> Vec<(&'static str, Strin
     )]
 }
 
-fn unused_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+fn unused_in_tower(tower: &TowerSpec) -> Advice {
     if tower.kind == Tower::Nnue {
         return Vec::new();
     }
@@ -308,7 +309,7 @@ fn unused_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
     vec![("mirrored", reason("has mirrored inputs")), ("king_buckets", reason("has king buckets"))]
 }
 
-fn unused_in_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
+fn unused_in_policy_head(head: &PolicyHeadSpec) -> Advice {
     if head.inputs.is_some() {
         return Vec::new();
     }
@@ -319,7 +320,7 @@ fn unused_in_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
 const NO_POLICY_LAYER: &str = "the policy has no first layer of its own, so no king buckets; leave them out, or give `inputs` for one in an nnue";
 
 /// Parameters of the tower that nets of its kind do not have, where they differ from the default.
-fn idle_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+fn idle_in_tower(tower: &TowerSpec) -> Advice {
     let TowerSpec { kind, blocks, se_ratio, heads, feed_forward, norm, accumulator, inputs, .. } = *tower;
     let default = TowerSpec::default();
     let of_blocks = &[Tower::SeResnet, Tower::Resnet, Tower::Transformer][..];
@@ -348,29 +349,23 @@ fn idle_in_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
 }
 
 /// Parameters of the heads that an `nnue` does not have, where they differ from the default.
-fn idle_in_heads(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
+fn idle_in_heads(spec: &NetworkSpec) -> Advice {
     if spec.tower.kind != Tower::Nnue {
         return Vec::new();
     }
     let policy = PolicyHeadSpec::default();
     let moves_left = MovesLeftHeadSpec::default().filters;
-    let idle = [
-        ("policy_head.kind", spec.policy_head.kind != policy.kind),
-        ("policy_head.kernel", spec.policy_head.kernel != policy.kernel),
-        ("value_head.filters", spec.value_head.filters != ValueHeadSpec::default().filters),
-        (
-            "moves_left_head.filters",
-            spec.moves_left_head.as_ref().is_some_and(|head| head.filters != moves_left),
-        ),
-    ];
-    let idle = idle.into_iter().filter(|(_, is_set)| *is_set);
-    idle.map(|(field, _)| {
-        (field, "has no effect in the kind nnue, whose heads are dense; leave it out".to_owned())
-    })
-    .collect()
+    let has_other_filters = spec.moves_left_head.as_ref().is_some_and(|head| head.filters != moves_left);
+    let message = "has no effect in the kind nnue, whose heads are dense; leave it out";
+    advice([
+        ("policy_head.kind", spec.policy_head.kind != policy.kind, message),
+        ("policy_head.kernel", spec.policy_head.kernel != policy.kernel, message),
+        ("value_head.filters", spec.value_head.filters != ValueHeadSpec::default().filters, message),
+        ("moves_left_head.filters", has_other_filters, message),
+    ])
 }
 
-fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+fn check_tower(tower: &TowerSpec) -> Advice {
     let TowerSpec { kind, filters, heads, activation, .. } = *tower;
     let idle = idle_in_tower(tower);
     if !idle.is_empty() {

@@ -156,7 +156,7 @@ pub mod kernels {
         (0..2 * RAYS).map(|index| if index / RAYS == index % RAYS / 8 { 1.0 } else { 0.0 }).collect()
     }
 
-    /// For each plane of pieces, the side that attacks it, and the side that defends it.
+    /// The side that attacks each plane of pieces.
     pub const ATTACKERS: [i64; 12] = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0];
 
     /// The side that defends each plane of pieces.

@@ -22,12 +22,12 @@
 /// );
 /// ```
 ///
-/// Checks across fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
+/// Checks across fields follow the struct as `check function;` with `fn(&Self) -> Advice`: each
 /// pair is a field and its problem. After that, `shorthand field;` lets a plain text stand for the group with only this
 /// field given: `sampler: "random"` for `sampler: #{ kind: "random" }`.
 ///
-/// Last, `unused function;` names fields that the others leave without a use, with the reason, as `fn(&Self) -> Vec<(&'static str,
-/// String)>`. Giving them is a problem, and they are no part of the group's value.
+/// Last, `unused function;` names fields that the others leave without a use, with the reason, as `fn(&Self) -> Advice`. Giving them is
+/// a problem, and they are no part of the group's value.
 ///
 /// Checks are done only if every value within the group could be read; their problems do not keep the checks of other groups from being
 /// done.
@@ -107,7 +107,7 @@ macro_rules! params {
                     }
                 )*
                 $(
-                    let unused: fn(&Self) -> Vec<(&'static str, String)> = $unused;
+                    let unused: fn(&Self) -> $crate::params::Advice = $unused;
                     for (field, message) in unused(&read) {
                         if given.contains_key(field) {
                             problems.add_judged(&path_of(field), message);
@@ -116,7 +116,7 @@ macro_rules! params {
                 )?
                 $(
                     if problems.unread() == before {
-                        let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
+                        let check: fn(&Self) -> $crate::params::Advice = $check;
                         for (field, message) in check(&read) {
                             problems.add_judged(&path_of(field), message);
                         }
@@ -130,7 +130,7 @@ macro_rules! params {
                 let fields = [$( (stringify!($field).to_owned(), Param::to_value(&self.$field)) ),*];
                 let fields = std::collections::BTreeMap::from(fields);
                 $(
-                    let unused: fn(&Self) -> Vec<(&'static str, String)> = $unused;
+                    let unused: fn(&Self) -> $crate::params::Advice = $unused;
                     let mut fields = fields;
                     for (field, _) in unused(self) {
                         fields.remove(field);

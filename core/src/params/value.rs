@@ -65,6 +65,11 @@ impl Value {
         }
     }
 
+    /// A member of a group as a number; `None` if it is missing or no number.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.member(name)?.as_f64()
+    }
+
     /// Sets the value at a dotted path of a group; values on the path that are not groups are replaced by groups.
     pub fn put(&mut self, path: &str, value: Self) {
         if !matches!(self, Self::Group(_)) {

@@ -4,7 +4,6 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{Session, SessionInputValue, SessionOutputs};
 use ort::value::TensorRef;
 
-use super::input::Planes;
 use super::{InputForm, MOVES_LEFT, OnnxError, OnnxLibrary, OnnxModel, POLICY, VALUE, WDL};
 use crate::encoding::{Encoding, POLICY_SIZE};
 use crate::network::softmax;
@@ -29,7 +28,8 @@ pub struct OnnxEvaluator {
     encoding: Encoding,
     form: InputForm,
     session: Session,
-    planes: Planes,
+    /// The memory of the input as planes.
+    planes: Vec<f32>,
 }
 
 impl OnnxEvaluator {
@@ -41,7 +41,7 @@ impl OnnxEvaluator {
             cause: cause.to_string(),
         })?;
         let encoding = model.encoding();
-        Ok(Self { planes: Planes::new(&encoding), encoding, form: model.form(), session })
+        Ok(Self { encoding, form: model.form(), session, planes: Vec::new() })
     }
 
     /// Runs the net and fills `out`, with logits in place of the policy.
@@ -49,9 +49,11 @@ impl OnnxEvaluator {
         let rows = batch.len();
         let outputs = match self.form {
             InputForm::Planes => {
-                let shape = [rows, self.planes.count(), 8, 8];
+                let shape = [rows, self.encoding.planes().len(), 8, 8];
+                self.planes.clear();
+                self.encoding.expand(&batch.binary, &batch.scalars, &mut self.planes);
                 self.session
-                    .run(ort::inputs![TensorRef::from_array_view((shape, self.planes.expand(batch)))?])?
+                    .run(ort::inputs![TensorRef::from_array_view((shape, self.planes.as_slice()))?])?
             }
             InputForm::Packed => self.session.run(packed(&self.encoding, batch)?.as_slice())?,
         };

@@ -7,7 +7,7 @@ use super::metadata::{self, InputForm};
 use super::nodes::{Nodes, int, text};
 use super::proto::{FLOAT, GraphProto, IR_VERSION, ModelProto, OPSET, OperatorSetIdProto};
 use super::{INPUT, MOVES_LEFT, OnnxError, POLICY, SCALARS, VALUE, WDL};
-use crate::encoding::{Encoding, PlaneKind};
+use crate::encoding::Encoding;
 use crate::network::graph::Graph;
 use crate::network::{MOVES_LEFT_SCALE, NetworkSpec, ValueHead, Weights, check_against, layout};
 
@@ -96,20 +96,9 @@ fn unpack(nodes: &mut Nodes, encoding: &Encoding) -> String {
         let ones = nodes.floats("scalars.squares", &[64], &[1.0; 64]);
         let spread = nodes.add("Mul", "scalars.spread", &[&column, &ones], []);
         let stored = nodes.add("Concat", "input.stored", &[&planes, &spread], [int("axis", 1)]);
-        let order = nodes.integers("input.order", &stored_order(encoding));
+        let order = nodes.integers("input.order", &encoding.stored_order());
         planes = nodes.add("Gather", "input.ordered", &[&stored, &order], [int("axis", 1)]);
     }
     let board = nodes.integers("input.board", &[0, encoding.planes().len() as i64, 8, 8]);
     nodes.add("Reshape", "input.planes", &[&planes, &board], [])
-}
-
-/// The index of each plane among all binary planes followed by all scalar planes.
-fn stored_order(encoding: &Encoding) -> Vec<i64> {
-    let (mut binary, mut scalar) = (0, encoding.binary_count() as i64);
-    let next = |plane: &crate::encoding::Plane| {
-        let counter = if plane.kind() == PlaneKind::Binary { &mut binary } else { &mut scalar };
-        *counter += 1;
-        *counter - 1
-    };
-    encoding.planes().iter().map(next).collect()
 }

@@ -86,10 +86,9 @@ impl Input {
 impl Expansion {
     /// For positions of an encoding.
     pub fn new(encoding: &Encoding, device: Device) -> Result<Self, TchError> {
-        let planes: Vec<PlaneKind> = encoding.planes().iter().map(|plane| plane.kind()).collect();
         Ok(Self {
             squares: Tensor::f_arange(64, (Kind::Int64, device))?.f_reshape([1, 64, 1])?,
-            order: Tensor::f_from_slice(&stored_order(&planes))?.f_to_device(device)?,
+            order: Tensor::f_from_slice(&encoding.stored_order())?.f_to_device(device)?,
         })
     }
 
@@ -110,17 +109,6 @@ impl Expansion {
         let scalars = scalars.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
         Tensor::f_cat(&[bits, scalars], 2)?.f_index_select(2, &self.order)
     }
-}
-
-fn stored_order(planes: &[PlaneKind]) -> Vec<i64> {
-    let binary_count = planes.iter().filter(|kind| **kind == PlaneKind::Binary).count() as i64;
-    let (mut binary, mut scalar) = (0, binary_count);
-    let next = |kind: &PlaneKind| {
-        let counter = if *kind == PlaneKind::Binary { &mut binary } else { &mut scalar };
-        *counter += 1;
-        *counter - 1
-    };
-    planes.iter().map(next).collect()
 }
 
 /// Fills `out` with `[R, 64, P]` values of `N` bytes; rows after the batch's are 0.
