@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{Backend, Choice, Evaluators};
 use crate::onnxruntime::{self, OnnxRuntimeError};
 use dc0_process::clock::Stopwatch;
+use dc0_process::folders::cache_folder;
 
 /// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change a machine's backend. Chosen.
 const MARGIN: f64 = 1.1;
@@ -163,9 +164,7 @@ fn processor() -> String {
 
 /// The cache file of measurements, if the environment names a cache folder.
 fn cache_file() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    Some(folder.join("dc0/calibration.json"))
+    Some(cache_folder()?.join("calibration.json"))
 }
 
 /// Earlier measurements; empty if the file is missing or damaged, since they can be repeated.

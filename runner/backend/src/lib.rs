@@ -232,7 +232,7 @@ impl Evaluators {
             return boxed(NnueNet::shared(&net.spec, &net.weights).map(QuiescentNnue::new));
         }
         match &self.engine {
-            Engine::Torch { precision, .. } => self.make_with_precision(net, *precision),
+            Engine::Torch { precision, .. } => self.make_on_torch(net, *precision),
             Engine::Onnx(library) => {
                 let model = OnnxModel::export(&net.spec, &net.weights, None, InputForm::Packed);
                 let evaluator =
@@ -242,8 +242,19 @@ impl Evaluators {
         }
     }
 
-    /// As [`make`](Self::make), in another precision than the run's; always on libtorch, so not for nets of the kind `nnue`.
-    pub fn make_with_precision(
+    /// As [`make`](Self::make); with a precision of its own always on libtorch, so not for nets of the kind `nnue`.
+    pub fn make_in(
+        &self,
+        net: &Checkpoint,
+        precision: Option<Precision>,
+    ) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        match precision {
+            Some(precision) => self.make_on_torch(net, precision),
+            None => self.make(net),
+        }
+    }
+
+    fn make_on_torch(
         &self,
         net: &Checkpoint,
         precision: Precision,

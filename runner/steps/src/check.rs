@@ -8,7 +8,7 @@ mod planned_run;
 mod sweep;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use dc0_backend::{Backend, BackendRequest, cores, lanes_on};
 use dc0_core::event::{Observer, Silent};
@@ -17,6 +17,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::trainer::useful_threads;
 use dc0_process::resources::available_memory;
 use dc0_runs::declared::Declaration;
@@ -164,11 +165,11 @@ impl Planner {
     }
 
     fn state(&self) -> MutexGuard<'_, Plan> {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+        self.plan.lock().ignore_poison()
     }
 
     fn run(&self) -> MutexGuard<'_, PlannedRun> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        self.run.lock().ignore_poison()
     }
 
     /// Adds a step to the plan.
@@ -243,29 +244,37 @@ impl Planner {
     /// An error if a run that exists cannot be opened as a script asks. Trials are opened as their sweep is.
     fn check_record(
         &self,
-        (folder, found): (&Folder, &Record),
-        seed: Option<u64>,
-        (backend, precision): (Backend, Precision),
-        fork: Option<(&str, u32)>,
+        folder: &Folder,
+        found: &Record,
+        requested: Requested<'_>,
     ) -> Result<(), HostError> {
         if self.trial.is_some() {
-            return Ok(ForkRecord::check(folder, found.fork.as_ref(), fork)?);
+            return Ok(ForkRecord::check(folder, found.fork.as_ref(), requested.fork)?);
         }
+        Ok(requested.check(folder, found, &self.script_file())?)
+    }
+
+    /// What is requested of a run that exists.
+    fn requested<'a>(
+        &'a self,
+        seed: Option<u64>,
+        backend: Backend,
+        precision: Precision,
+        fork: Option<(&'a str, u32)>,
+    ) -> Requested<'a> {
         let backend = self.options.backend.unwrap_or(backend);
-        let requested = Requested {
-            script: &self.script_file(),
+        Requested {
             seed: self.options.seed.or(seed),
             backend: (backend != Backend::Auto).then(|| backend.name()),
             device: self.options.device.as_deref().filter(|device| *device != "auto"),
             precision: (precision != Precision::Auto).then(|| precision.name()),
             threads: self.options.threads,
             fork,
-        };
-        Ok(requested.check(folder, found)?)
+        }
     }
 
     fn beside(&self) -> MutexGuard<'_, Option<(Arc<dyn Call>, usize)>> {
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.beside.lock().ignore_poison()
     }
 
     /// An error if a step takes more memory than there is, with the one that is done beside it.
@@ -350,7 +359,7 @@ impl Host for Planner {
         if let Some(found) = Record::read(&folder)? {
             let OpenParams { seed, backend, precision, .. } = call_params.params;
             let seed = call_params.given.member("seed").is_some().then_some(seed);
-            self.check_record((&folder, &found), seed, (backend, precision), None)?;
+            self.check_record(&folder, &found, self.requested(seed, backend, precision, None))?;
         }
         let (finished, seed) = self.finished(name, &call_params.params.from)?;
         let device = self.options.device.clone().unwrap_or_else(|| "auto".to_owned());
@@ -435,10 +444,10 @@ impl Host for Planner {
     }
 
     fn assumed_tables(&self) -> Result<Option<AssumedTables>, HostError> {
-        self.recorder.query_table();
+        let assumed = AssumedTables::new(self.assumption, self.recorder.clone());
         let steps = self.state().requested;
         self.check_end(steps)?;
-        Ok(Some(AssumedTables::new(self.assumption, self.recorder.clone())))
+        Ok(Some(assumed))
     }
 
     fn starts_programs(&self) -> bool {
@@ -477,7 +486,7 @@ fn endless(
     assumption: Assumption,
     (steps, queries): (usize, usize),
 ) -> HostError {
-    plan.lock().unwrap_or_else(PoisonError::into_inner).endless_after = Some((steps, queries));
+    plan.lock().ignore_poison().endless_after = Some((steps, queries));
     let (read, unread) = recorder.table_queries();
     let hint = match recorder.trace().last() {
         _ if queries > 0 && unread > read => "does a loop of the script only query tables?".to_owned(),

@@ -1,14 +1,21 @@
 //! The process context of a step.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dc0_core::event::{Cancelled, Observer};
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::TorchError;
+use dc0_core::params::Params;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::Shard;
+use dc0_core::store::Provenance;
 
 use crate::error::StepError;
-use crate::executor::{Fleet, Order, Reply, ReplyTable, ShardWork, Unaccepted};
+use crate::executor::{
+    Described, Evaluation, FORMAT, Fleet, Job, Order, RemoteKind, Reply, ReplyTable, ShardWork, Sources,
+    Unaccepted,
+};
 use crate::memory::Machine;
 use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
@@ -64,17 +71,43 @@ impl StepContext {
 
     /// Ends a step's progress display and keeps its time and rates for the closing line.
     pub(crate) fn close(&self, progress: &StepProgress) {
-        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = progress.close();
+        *self.closing.lock().ignore_poison() = progress.close();
     }
 
     /// Takes the time and rates of the last step done.
     pub(crate) fn take_closing(&self) -> String {
-        std::mem::take(&mut self.closing.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.closing.lock().ignore_poison())
     }
 
     pub(crate) fn progress(&self, workspace: &StepWorkspace, label: &str, amount: Amount) -> StepProgress {
         let path = workspace.scratch(progress::FILE);
         StepProgress::new(&self.console, &self.interrupt, label, Some(path), amount, Some(&workspace.meter))
+    }
+
+    /// A job of a kind without players and files, for other processes. `nets` are those that play.
+    pub(crate) fn job<P: Params>(
+        &self,
+        kind: &RemoteKind,
+        params: &P,
+        nets: &[&Checkpoint],
+        workspace: &StepWorkspace,
+        provenance: &Provenance,
+    ) -> Result<Described<Job>, StepError> {
+        let evaluation =
+            Evaluation::new(&self.evaluators, nets, self.is_mixed()).map_err(TorchError::from)?;
+        let job = Job {
+            format: FORMAT,
+            kind: kind.kind.to_owned(),
+            version: kind.version,
+            step: workspace.identity.digits().to_owned(),
+            run_seed: workspace.seed.run,
+            params: params.to_value(),
+            evaluation,
+            players: Vec::new(),
+            files: Vec::new(),
+            provenance: provenance.clone(),
+        };
+        Ok(Described { of: job, sources: Sources::new() })
     }
 
     /// Does the shards of a step, here or by other processes.
@@ -86,11 +119,11 @@ impl StepContext {
     ) -> Result<(), StepError> {
         let observer: &dyn Observer = progress;
         let fleet = self.fleet.as_ref().filter(|_| !shards.is_empty());
-        let stays = fleet.and_then(|_| work.stays_here());
-        if let Some(reason) = stays {
+        let remote = fleet.map(|_| work.remote());
+        if let Some(Err(reason)) = remote {
             log::warn!("{reason}, so this step is done here and not by the workers");
         }
-        let (None, Some(fleet)) = (stays, fleet) else {
+        let (Some(fleet), Some(Ok(remote))) = (fleet, remote) else {
             let keep = |shard, found| {
                 let files = work.store(shard, &found)?;
                 work.finish(shard, found, files)
@@ -103,7 +136,7 @@ impl StepContext {
         };
         let accept = |shard, reply: Reply| {
             let sent: Vec<String> = reply.tables.iter().map(ReplyTable::digest).collect();
-            let found = work.read(shard, reply)?;
+            let found = remote.read(shard, reply)?;
             let files = work.store(shard, &found).map_err(Unaccepted::Failed)?;
             // Equal rows and provenance give equal bytes, so this compares the provenance, and whatever else a file may hold.
             let written = files.iter().map(|file| &file.blake3);
@@ -113,25 +146,25 @@ impl StepContext {
                 let cause = format!("its files have the rows of {names}, but not the same bytes");
                 return Err(Unaccepted::Refused(cause));
             }
-            work.report(&found, observer);
+            remote.report(&found, observer);
             work.finish(shard, found, files).map_err(Unaccepted::Failed)
         };
         let recompute = |shard, observer: &dyn Observer| {
             let found = Mutex::new(Vec::new());
             let keep = |shard, own| {
-                let tables = work.tables(shard, &own)?;
+                let tables = remote.tables(shard, &own)?;
                 found.lock().ignore_poison().extend(tables.iter().map(ReplyTable::digest));
                 Ok(ControlFlow::Continue(()))
             };
             work.play(&[shard], 1, &keep, observer)?;
-            Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+            Ok(found.into_inner().ignore_poison())
         };
-        let task = |shard| work.task(shard);
+        let task = |shard| remote.task(shard);
         let discard = |shard| work.discard(shard);
-        let job = work.job()?;
+        let job = remote.job()?;
         let status = |status| progress.fleet(status);
         fleet.run(&Order {
-            folder: work.folder(),
+            folder: work.workspace().folder.root(),
             job: &job,
             shards,
             task: &task,

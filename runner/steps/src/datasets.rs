@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dc0_runs::view::{FinishedStep, RunView};
 use dc0_runs::{Folder, FolderKind, RunError, Series};
 
-use crate::handles::{Games, GamesFields, Window};
+use crate::handles::{Games, GamesFields, Made, Window};
 use crate::host::HostError;
 
 /// The games of all finished imports and iterations of a dataset or run, in their order: those of a folder, or of a name in `parent`.
@@ -30,21 +30,17 @@ pub(crate) fn games(parent: &Path, name: &str) -> Result<Window, HostError> {
         if let Some(path) = manifest.missing_file(&folder)? {
             return Err(RunError::Lost { path: folder.path(&path) }.into());
         }
-        let network = manifest.input("network").and_then(|digest| networks.get(digest)).copied();
-        let is_copy = manifest.has_copies();
+        let network = manifest.input("network").map(|digest| networks.get(digest).copied());
+        let made = match network {
+            None => Made::Imported,
+            Some(network) if manifest.has_copies() => Made::Copied(network),
+            Some(network) => Made::Played(network),
+        };
         let step = manifest.identity().short().to_owned();
         let (files, summary) = (manifest.files, manifest.summary.into());
         let (run, iteration) = (Arc::clone(&run), slot.number);
-        all.push(Games(Arc::new(GamesFields {
-            run,
-            is_loaded: true,
-            iteration,
-            network,
-            is_copy,
-            step,
-            files,
-            summary,
-        })));
+        let fields = GamesFields { run, is_loaded: true, iteration, made, step, files, summary };
+        all.push(Games(Arc::new(fields)));
     }
     if all.is_empty() { Err(HostError::NoGames { folder: root }) } else { Ok(all.into_iter().collect()) }
 }

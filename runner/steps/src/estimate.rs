@@ -81,7 +81,7 @@ impl ShardPlan {
 }
 
 pub(crate) fn number(summary: &Value, name: &str) -> u64 {
-    summary.member(name).and_then(Value::as_f64).map_or(0, |number| number as u64)
+    summary.figure(name).map_or(0, |number| number as u64)
 }
 
 /// Floating-point operations of one evaluation.

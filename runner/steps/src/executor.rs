@@ -1,7 +1,7 @@
 //! Where the shards of a step are done: by the lanes of this process, or by other processes that get each shard as a description.
 //!
-//! [`ShardWork`] is a step's side. A [`Job`] has what its shards have in common, a [`Task`] adds the shard, and a [`Reply`] is the
-//! shard's tables. [`Fleet`] brings tasks to other processes, which prepare a job with [`PreparedJob`].
+//! [`ShardWork`] and [`RemoteWork`] are a step's side. A [`Job`] has what its shards have in common, a [`Task`] adds the shard, and a
+//! [`Reply`] is the shard's tables. [`Fleet`] brings tasks to other processes, which prepare a job with [`PreparedJob`].
 
 pub(crate) mod checks;
 mod job;
@@ -14,7 +14,7 @@ use std::path::Path;
 use dc0_core::event::Observer;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::FileEntry;
-use dc0_runs::{NetFigures, WorkerShare, WorkerShares};
+use dc0_runs::{NetFigures, StepWorkspace, WorkerShare, WorkerShares};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StepError;
@@ -42,23 +42,11 @@ pub(crate) trait ShardWork: Sync {
         observer: &dyn Observer,
     ) -> Result<(), StepError>;
 
-    /// The folder of the run.
-    fn folder(&self) -> &Path;
+    /// The workspace of the step.
+    fn workspace(&self) -> &StepWorkspace;
 
-    /// Why only this process can do them, if that is so.
-    fn stays_here(&self) -> Option<&'static str>;
-
-    /// What the shards have in common, for other processes.
-    fn job(&self) -> Result<Described<Job>, StepError>;
-
-    /// A shard for other processes.
-    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError>;
-
-    /// Reads and checks what another process sent back.
-    fn read(&self, shard: Shard, reply: Reply) -> Result<Self::Found, Unaccepted>;
-
-    /// The tables of a shard as another process sends them.
-    fn tables(&self, shard: Shard, found: &Self::Found) -> Result<Vec<ReplyTable>, StepError>;
+    /// How other processes do them, or why only this one can.
+    fn remote(&self) -> Result<&dyn RemoteWork<Found = Self::Found>, &'static str>;
 
     /// Writes the tables of a shard.
     fn store(&self, shard: Shard, found: &Self::Found) -> Result<Vec<FileEntry>, StepError>;
@@ -72,7 +60,29 @@ pub(crate) trait ShardWork: Sync {
     ) -> Result<ControlFlow<()>, StepError>;
 
     /// Takes a recorded shard back, which is then done again.
-    fn discard(&self, shard: Shard) -> Result<(), StepError>;
+    fn discard(&self, shard: Shard) -> Result<(), StepError> {
+        Ok(self.workspace().discard_shard(shard.index)?)
+    }
+}
+
+/// The shards of a step as other processes do them.
+pub(crate) trait RemoteWork: Sync {
+    /// What doing a shard gives.
+    type Found;
+
+    /// What the shards have in common.
+    fn job(&self) -> Result<Described<Job>, StepError>;
+
+    /// A shard. It reads no files of its own, unless a kind names some.
+    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
+        Ok(Described { of: Task::of(shard), sources: Sources::new() })
+    }
+
+    /// Reads and checks what another process sent back.
+    fn read(&self, shard: Shard, reply: Reply) -> Result<Self::Found, Unaccepted>;
+
+    /// The tables of a shard as another process sends them.
+    fn tables(&self, shard: Shard, found: &Self::Found) -> Result<Vec<ReplyTable>, StepError>;
 
     /// Reports the work behind a shard that another process has done.
     fn report(&self, found: &Self::Found, observer: &dyn Observer);

@@ -9,6 +9,7 @@ use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::{Problem, Value};
+use dc0_core::selfplay::Shard;
 use dc0_core::store::{FileEntry, MatchGameRow, ShardFiles, StoreError, read_entry};
 use dc0_opponents::Opponent;
 use dc0_runs::{Folder, Generation};
@@ -69,10 +70,8 @@ pub struct GamesFields {
     pub is_loaded: bool,
     /// The number of the iteration, from 0.
     pub iteration: u32,
-    /// The net that played, or searched the copies; `None` if the games are imported.
-    pub network: Option<u32>,
-    /// Whether they are copies of other games, with targets of new searches.
-    pub is_copy: bool,
+    /// Where they come from.
+    pub made: Made,
     /// The step's short identity; the names of its parts contain it instead of the iteration's number.
     pub step: String,
     /// The tables, relative to the run.
@@ -81,7 +80,26 @@ pub struct GamesFields {
     pub summary: Summary,
 }
 
+/// Where games come from; a net is given by its number, which is not known if its step is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// They are imported.
+    Imported,
+    /// A net played them.
+    Played(Option<u32>),
+    /// They are copies of other games, with targets of a net's new searches.
+    Copied(Option<u32>),
+}
+
 impl Games {
+    /// The net that played them, or searched the copies, if it is known.
+    pub fn network(&self) -> Option<u32> {
+        match self.0.made {
+            Made::Imported => None,
+            Made::Played(network) | Made::Copied(network) => network,
+        }
+    }
+
     /// The folder of the run or dataset that stores them; `own` is that of the run that reads them.
     pub(crate) fn root<'a>(&'a self, own: &'a Path) -> &'a Path {
         // The text of a path that is not Unicode names no folder, but the run's own is known.
@@ -100,6 +118,16 @@ pub struct Source {
     pub games: Games,
     /// How often a training takes their positions, relative to those of others; at least 0.
     pub weight: f64,
+}
+
+/// Where a shard of a window is stored.
+pub(crate) struct StoredShard<'a> {
+    /// The number of its games within the window.
+    pub(crate) source: u32,
+    /// The games that it is a part of.
+    pub(crate) games: &'a Games,
+    /// Its files.
+    pub(crate) files: ShardFiles<'a>,
 }
 
 impl Source {
@@ -150,9 +178,33 @@ impl Window {
         self.0.iter().map(|source| &source.games)
     }
 
-    /// The shards, the oldest first.
+    /// The files of the shards, the oldest first.
     pub fn parts(&self) -> impl Iterator<Item = ShardFiles<'_>> {
-        self.games().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
+        self.stored().map(|stored| stored.files)
+    }
+
+    /// Where the shards are stored, the oldest first.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = StoredShard<'_>> {
+        (0..).zip(self.games()).flat_map(|(source, games)| {
+            let files = ShardFiles::of_iteration(&games.0.files);
+            files.map(move |files| StoredShard { source, games, files })
+        })
+    }
+
+    /// The shards of a step that reads the games shard by shard.
+    pub(crate) fn shards(&self) -> Vec<Shard> {
+        let mut first_game = 0;
+        let shard = |(index, files): (u32, ShardFiles<'_>)| {
+            let shard = Shard { index, first_game, games: files.games.rows as u32 };
+            first_game += shard.games;
+            shard
+        };
+        (0..).zip(self.parts()).map(shard).collect()
+    }
+
+    /// Where one of these shards is stored.
+    pub(crate) fn stored_shard(&self, shard: Shard) -> StoredShard<'_> {
+        self.stored().nth(shard.index as usize).expect("a shard is one of the window's")
     }
 
     /// The sum of a summary's figure over the iterations.
@@ -399,9 +451,7 @@ pub trait Fields: Clone + Send + Sync + 'static {
     fn fields(&self) -> Vec<(String, Value)>;
 
     /// The summary of the step whose result this is, if it is one.
-    fn summary(&self) -> Option<&Summary> {
-        None
-    }
+    fn summary(&self) -> Option<&Summary>;
 }
 
 fn int(value: &Value) -> Option<i64> {
@@ -450,13 +500,17 @@ impl Fields for Player {
     fn fields(&self) -> Vec<(String, Value)> {
         vec![("name".to_owned(), text(self.name()))]
     }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
+    }
 }
 
 impl Fields for Games {
     const KIND: &'static str = "Games";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        let network = self.0.network.map_or(Value::None, |network| text(format!("{network:04}")));
+        let network = self.network().map_or(Value::None, |network| text(format!("{network:04}")));
         with_summary(
             [("iteration", Value::Int(self.0.iteration.into())), ("network", network)],
             &self.0.summary,
@@ -475,6 +529,10 @@ impl Fields for Window {
         let iterations = Value::Int(self.0.len() as i64);
         let sums = ["games", "positions"].map(|name| (name.to_owned(), Value::Int(self.sum(name))));
         [("iterations".to_owned(), iterations)].into_iter().chain(sums).collect()
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
     }
 }
 
@@ -496,6 +554,10 @@ impl Fields for SolvedPuzzles {
     fn fields(&self) -> Vec<(String, Value)> {
         with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
     }
+
+    fn summary(&self) -> Option<&Summary> {
+        Some(&self.0.summary)
+    }
 }
 
 impl Fields for Validation {
@@ -511,7 +573,7 @@ impl Fields for Validation {
 }
 
 impl Fields for MatchResult {
-    const KIND: &'static str = "Verdict";
+    const KIND: &'static str = "MatchResult";
 
     fn fields(&self) -> Vec<(String, Value)> {
         with_summary([("first", text(&self.0.first)), ("second", text(&self.0.second))], &self.0.summary)

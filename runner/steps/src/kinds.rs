@@ -6,7 +6,7 @@ mod grow;
 mod import;
 mod load_network;
 mod network;
-mod programs;
+mod players;
 mod puzzles;
 mod reanalyze;
 mod search;
@@ -14,11 +14,10 @@ mod self_play;
 mod train;
 mod validate;
 
-pub use arena::{
-    Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, WrapEvaluator, endings, opening_book, unused_by,
-};
+pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, WrapEvaluator, endings, opening_book, unused_by};
 pub use import::sources as import_sources;
 pub use network::summary_members;
+pub use players::PlayerInput;
 pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 

@@ -34,6 +34,7 @@ mod sweep;
 pub mod table;
 pub mod trace;
 pub mod usage;
+pub mod window;
 
 pub use assumed_tables::AssumedTables;
 pub use assumption::Assumption;

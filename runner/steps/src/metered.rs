@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use dc0_backend::Evaluators;
 use dc0_core::encoding::Encoding;
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec};
 
@@ -35,6 +37,15 @@ pub(crate) fn metered(
     let (flops, share) = (row_flops(spec), 1.0 / f64::from(per_lane));
     meter.begin_lane(share);
     Box::new(Metered { inner, meter: Arc::clone(meter), flops, share, lifetime: Stopwatch::start() })
+}
+
+/// An evaluator of a net, the only one of its lane, that reports to a meter.
+pub(crate) fn only_metered(
+    evaluators: &Evaluators,
+    net: &Checkpoint,
+    meter: &Arc<Meter>,
+) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(metered(evaluators.make(net)?, meter, 1, &net.spec))
 }
 
 impl Evaluator for Metered {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dc0_core::network::torch::Precision;
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 
 use super::context::StepContext;
 use super::open::{Label, Open};
@@ -23,8 +24,8 @@ use dc0_runs::sweep::alone::SweepPart;
 use dc0_runs::sweep::devices::{DeviceLease, Devices};
 use dc0_runs::sweep::space::Point;
 use dc0_runs::{
-    Environment, FORMAT_VERSION, Folder, Numbers, Opening, Prefix, Record, ReuseSources, Run, RunError,
-    ScriptRecord,
+    Environment, FORMAT_VERSION, Folder, Numbers, Opening, Prefix, Record, Requested, ReuseSources, Run,
+    RunError, ScriptRecord,
 };
 
 /// Options of the command line; `None` means the default, or the value of an existing run.
@@ -192,7 +193,7 @@ impl Runner {
         &self,
         action: impl FnOnce(&mut Open) -> Result<T, HostError>,
     ) -> Result<T, HostError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().ignore_poison();
         let open = open.as_mut().ok_or(HostError::Closed)?;
         open.keep_modules(self.imported())?;
         action(open)
@@ -274,17 +275,16 @@ impl Runner {
             self.reuse_sources.add(Folder::of_existing(&self.options.parent, name)?);
         }
         let backend = self.options.backend.unwrap_or(params.backend);
-        let opening = Opening {
-            parent: &self.options.parent,
+        let requested = Requested {
             seed: self.options.seed.or_else(|| gives_seed.then_some(record.seed)),
-            backend: (backend != Backend::Auto).then(|| backend.name().to_owned()),
-            device: device.clone(),
-            precision: (params.precision != Precision::Auto).then(|| params.precision.name().to_owned()),
+            backend: (backend != Backend::Auto).then(|| backend.name()),
+            device: device.as_deref(),
+            precision: (params.precision != Precision::Auto).then(|| params.precision.name()),
             threads: self.options.threads,
-            reuse_sources: Arc::clone(&self.reuse_sources),
             fork,
-            record,
         };
+        let reuse_sources = Arc::clone(&self.reuse_sources);
+        let opening = Opening { parent: &self.options.parent, record, requested, reuse_sources };
         let run = Run::open(&opening)?;
         if self.trial.is_none() {
             let (path, is_first) = (run.folder().log(), self.opened.fetch_add(1, Ordering::Relaxed) == 0);
@@ -300,7 +300,7 @@ impl Runner {
         if self.trial.is_none() && !open.run.changes().is_empty() {
             open.print(&lines::changed(open.run.changes()));
         }
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+        *self.open.lock().ignore_poison() = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
 

@@ -1,8 +1,8 @@
 //! [`Host`] for [`Runner`]: what scripts call, done in the open run.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_core::event::Observer;
@@ -10,9 +10,10 @@ use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::sweep::params::SweepParams;
-use dc0_runs::{Folder, ForkSource, Manifest, Prefix};
+use dc0_runs::{Folder, ForkSource, JournalEvent, Manifest, Prefix};
 
 use crate::assumed_tables::AssumedTables;
 use crate::datasets;
@@ -125,7 +126,7 @@ impl Host for Runner {
     }
 
     fn note(&self, text: &str) -> Result<(), HostError> {
-        self.with_open(|open| Ok(open.run.journal().note("note", [("text", text.into())])?))
+        self.with_open(|open| Ok(open.run.journal().note(JournalEvent::Note, [("text", text.into())])?))
     }
 
     fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError> {
@@ -172,12 +173,12 @@ impl Host for Runner {
     }
 
     fn seconds(&self) -> f64 {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock().ignore_poison();
         open.as_ref().map_or(0.0, |open| open.seconds)
     }
 
     fn check_folder(&self) -> Result<(), HostError> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock().ignore_poison();
         Ok(open.as_ref().map_or(Ok(()), |open| open.run.check_folder())?)
     }
 
@@ -186,7 +187,7 @@ impl Host for Runner {
         if self.redo.is_some() || !self.options.part.is_whole() {
             return Ok(());
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().ignore_poison();
         if let Some(open) = open.as_mut() {
             let moved = open.run.complete()?;
             if moved > 0 {
@@ -197,7 +198,7 @@ impl Host for Runner {
     }
 
     fn close(&self) {
-        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.open.lock().ignore_poison().take());
     }
 
     fn sweep(&self, call_params: &CallParams<SweepParams>, script: &str) -> Result<OpenSweep, HostError> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::durable;
+use dc0_process::folders::cache_folder;
 use dc0_runs::StepKind;
 
 /// Seconds of each part of the work.
@@ -143,9 +144,7 @@ impl Speeds {
 
 /// The file of the measurement, if the system has a folder for caches.
 fn store() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    Some(folder.join("dc0/speeds.json"))
+    Some(cache_folder()?.join("speeds.json"))
 }
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
-use crate::handles::{Analysis, Games, MatchResult, Network, Player, SolvedPuzzles, Validation, Window};
+use crate::handles::{
+    Analysis, Games, GamesFields, Made, MatchResult, Network, Player, SolvedPuzzles, Validation, Window,
+};
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::summary::Summary;
@@ -94,6 +96,13 @@ impl StepOutput {
             files: manifest.files.clone(),
             summary: manifest.summary.clone().into(),
         }
+    }
+
+    /// The games of a step of the run.
+    pub(crate) fn games(self, made: Made) -> StepResult {
+        let Self { run, number: iteration, step, files, summary } = self;
+        let fields = GamesFields { run, is_loaded: false, iteration, made, step, files, summary };
+        StepResult::Games(Games(Arc::new(fields)))
     }
 }
 
@@ -248,8 +257,8 @@ pub trait Step: Sized + Send + Sync + 'static {
     ) -> MockResult;
 
     /// The work of nets behind a result, as budgets count it.
-    fn spent(&self, summary: &Value) -> Spent {
-        let _ = summary;
+    fn spent(&self, params: &Self::Params, summary: &Value) -> Spent {
+        let _ = (params, summary);
         Spent::default()
     }
 }
@@ -514,6 +523,6 @@ impl<S: Step> Call for Checked<S> {
     }
 
     fn spent(&self, summary: &Value) -> Spent {
-        self.step.spent(summary)
+        self.step.spent(&self.params, summary)
     }
 }

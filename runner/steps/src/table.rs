@@ -1,6 +1,5 @@
 //! The table of iterations at the end of a script.
 
-use dc0_core::params::Value;
 use dc0_core::text_table::figure;
 
 use super::handles::{Games, MatchResult, Network};
@@ -63,10 +62,6 @@ const HEADINGS: [&str; 10] = [
 /// The column that is left out where no game was cut off.
 const CUT_OFF: usize = 4;
 
-fn number(summary: &Value, name: &str) -> Option<f64> {
-    summary.member(name)?.as_f64()
-}
-
 impl Table {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
@@ -78,11 +73,11 @@ impl Table {
         let summary = &games.0.summary;
         self.rows.push(Row {
             iteration: games.0.iteration,
-            player: games.0.network.map_or_else(String::new, |network| format!("{network:04}")),
-            games: number(summary, "games"),
-            draws: number(summary, "draws"),
+            player: games.network().map_or_else(String::new, |network| format!("{network:04}")),
+            games: summary.figure("games"),
+            draws: summary.figure("draws"),
             cut_off: cut_off(summary, "reasons"),
-            mean_plies: number(summary, "mean_plies"),
+            mean_plies: summary.figure("mean_plies"),
             ..Row::default()
         });
     }
@@ -90,13 +85,13 @@ impl Table {
     /// Adds a trained net to the latest iteration.
     pub fn trained(&mut self, network: &Network) {
         if let Some(row) = self.rows.last_mut() {
-            row.trained.push(Trained { network: network.name(), loss: number(&network.0.summary, "loss") });
+            row.trained.push(Trained { network: network.name(), loss: network.0.summary.figure("loss") });
         }
     }
 
     /// Adds a match to the latest iteration.
     pub fn matched(&mut self, verdict: &MatchResult) {
-        if let (Some(row), Some(score)) = (self.rows.last_mut(), number(&verdict.0.summary, "score")) {
+        if let (Some(row), Some(score)) = (self.rows.last_mut(), verdict.0.summary.figure("score")) {
             let (first, second) = (verdict.0.first.clone(), verdict.0.second.clone());
             row.matches.push(Match { first, second, score });
         }

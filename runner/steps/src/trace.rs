@@ -53,6 +53,8 @@ struct TableQueries {
     read: usize,
     /// The others since its last step.
     unread: usize,
+    /// Its steps so far.
+    steps: usize,
 }
 
 /// What a planned script does.
@@ -156,18 +158,24 @@ impl Recorder {
         events.readings[before].push(reading);
     }
 
-    /// The script reads, for the first time, assumed rows that a query found, or their number.
-    pub(crate) fn read_query(&self) {
+    /// The script reads, for the first time, assumed rows that a query found, or their number; `after` is what the
+    /// [query](Self::query_table) gave.
+    pub(crate) fn read_query(&self, after: usize) {
         let mut trace = self.lock();
         trace.reads_tables = true;
         let queries = trace.queries.entry(self.trial).or_default();
         queries.read += 1;
-        queries.unread = queries.unread.saturating_sub(1);
+        if queries.steps == after {
+            queries.unread = queries.unread.saturating_sub(1);
+        }
     }
 
-    /// The script queries a table whose rows are assumed.
-    pub(crate) fn query_table(&self) {
-        self.lock().queries.entry(self.trial).or_default().unread += 1;
+    /// The script queries a table whose rows are assumed. Gives the number of its steps so far.
+    pub(crate) fn query_table(&self) -> usize {
+        let mut trace = self.lock();
+        let queries = trace.queries.entry(self.trial).or_default();
+        queries.unread += 1;
+        queries.steps
     }
 
     /// How often it has queried such tables and read their rows, and how often it has queried others since its last step.
@@ -178,7 +186,11 @@ impl Recorder {
 
     /// The script has a step done.
     pub(crate) fn did_step(&self, step: String) {
-        self.lock().queries.entry(self.trial).or_default().unread = 0;
+        let mut trace = self.lock();
+        let queries = trace.queries.entry(self.trial).or_default();
+        queries.unread = 0;
+        queries.steps += 1;
+        drop(trace);
         self.did(step);
     }
 

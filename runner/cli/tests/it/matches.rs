@@ -87,6 +87,13 @@ fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
     let again = Experiment::new(NNUE);
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
+    // Alpha-beta without a tree search beside it plays pair by pair.
+    for (game, shard) in [("match:0:3", "games 2 to 3"), ("match:1:3", "games 0 to 3")] {
+        let replay = whole.start(&["replay", "datasets/small", game, "--recompute"]);
+        let replayed: Ended = replay.wait_with_output().expect("ends").into();
+        let same = format!("{shard}, played again from the seed: the same moves");
+        assert!(replayed.stdout.contains(&same), "{}{}", replayed.stdout, replayed.stderr);
+    }
 
     let other = Experiment::new(&NNUE.replace(r#"kind: "nnue", filters: 64"#, "blocks: 1, filters: 8"));
     let refused = other.run(&["--check"]);

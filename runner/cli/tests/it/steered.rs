@@ -198,6 +198,12 @@ while net.policy_accuracy < 0.9 { net = run.train(net, run.window(), #{ updates:
             "let seen = run.search(net, [\"startpos\"], #{});
 while seen.proven == 0 { seen = run.search(net, [\"startpos\"], #{}); }",
         ),
+        (
+            7,
+            "let suite = [\"6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;\"];
+let solved = run.puzzles(net, suite, #{ simulations: [1] });
+while solved.solved[0] < 0.8 { solved = run.puzzles(net, suite, #{ simulations: [1] }); }",
+        ),
     ] {
         let plan = plan(&format!("{NET}\nlet games = run.self_play(net, #{{ games: 20 }});\n{body}"));
         assert_eq!(plan["assumption"], json!("first wins"), "{body}");

@@ -3,13 +3,14 @@
 use dc0_process::format::counted;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dc0_core::arena::{ArenaParams, Lineup, MatchShard, baseline};
 use dc0_core::board::Move;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Params, read};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::selfplay::{Archive, GameRow, PositionRow, SelfPlayParams, Shard, ShardResult, shards_of};
 use dc0_core::store::{MatchGameRow, ShardFiles, read_entry};
 use serde_json::json;
@@ -23,7 +24,7 @@ use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
 use dc0_steps::kinds::{
-    ARCHIVE, Arena, MatchPlayer, MatchSetup, PLAYERS, PROGRAM, SelfPlay, opening_book, play_shard,
+    ARCHIVE, Arena, MatchPlayer, MatchSetup, PLAYERS, PlayerInput, SelfPlay, opening_book, play_shard,
 };
 use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
@@ -107,11 +108,13 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
         let params: ArenaParams = params(&game.step, (Arena::KIND.name, Arena::VERSION))?;
-        if PLAYERS.iter().any(|player| is_program(&game.step, player)) {
+        let inputs = PLAYERS.map(|player| input(&game.step, player));
+        if inputs.iter().any(|input| matches!(input, Some(PlayerInput::Program(_)))) {
             return Err(ReplayError::Program { step: game.step.name() });
         }
-        let has_net = PLAYERS.iter().any(|player| is_network(&game.step, player));
-        let lineup = Lineup { has_net, has_program: false, is_timed: false };
+        let is_net = |player: &usize| matches!(inputs[*player], Some(PlayerInput::Network(_)));
+        let nets = (0..PLAYERS.len()).filter(is_net);
+        let lineup = Lineup::of_nets(nets.map(|player| params.own(player)));
         (params.games, lineup.shard_games(&params))
     } else if game.stored.header.is_some() {
         return Err(ReplayError::Imported { step: game.step.name() });
@@ -124,22 +127,14 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
 }
 
-/// The digest of the net that a step reads under a name.
-fn network_digest<'a>(step: &'a Step, input: &str) -> Option<&'a str> {
-    step.manifest.input(input).filter(|digest| digest.len() == 64)
-}
-
-fn is_program(step: &Step, input: &str) -> bool {
-    step.manifest.input(input).is_some_and(|digest| digest.starts_with(PROGRAM))
-}
-
-fn is_network(step: &Step, input: &str) -> bool {
-    network_digest(step, input).is_some()
+/// The player that a step reads under a name.
+fn input(step: &Step, name: &str) -> Option<PlayerInput> {
+    PlayerInput::parse(step.manifest.input(name)?)
 }
 
 /// The net that a step reads under a name; `None` if that input is not a net.
-fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
-    let Some(digest) = network_digest(step, input) else {
+fn network(run: &Loaded, step: &Step, name: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
+    let Some(PlayerInput::Network(digest)) = input(step, name) else {
         return Ok(None);
     };
     let files = run.steps.iter().flat_map(|step| &step.manifest.files);
@@ -267,12 +262,12 @@ fn recompute_match(
     let setup = MatchSetup { params: &params, seed, players, book: book.as_ref(), evaluators };
     let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
-        recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
+        recomputed.lock().ignore_poison().extend(shard.rows);
         Ok(ControlFlow::Continue(()))
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
     setup.play(&[shard], 1, &plain, &keep, progress)?;
-    let recomputed = recomputed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let recomputed = recomputed.into_inner().ignore_poison();
     let difference = first_difference(&stored, &recomputed, |row, _| format!("game {}", row.game));
     Ok(Outcome { games: stored.len(), positions: 0, difference })
 }

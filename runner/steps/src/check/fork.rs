@@ -29,8 +29,9 @@ pub(super) fn open(
     let own = params.folder(&planner.options.parent, from)?;
     let beginning = match Record::read(&own)? {
         Some(record) => {
-            let settings = (params.backend, params.precision);
-            planner.check_record((&own, &record), params.seed, settings, Some((from, iteration)))?;
+            let fork = Some((from, iteration));
+            let requested = planner.requested(params.seed, params.backend, params.precision, fork);
+            planner.check_record(&own, &record, requested)?;
             existing_fork(planner, &own, record)
         }
         None => new_fork(planner, params, (from, iteration)),
@@ -98,7 +99,7 @@ fn add_to_plan(
 ) {
     let sum = |name: &str| {
         let games = steps.iter().filter(|(slot, _)| slot.series == Series::Iterations);
-        games.filter_map(|(_, manifest)| manifest.summary.member(name)?.as_f64()).sum::<f64>() as u64
+        games.filter_map(|(_, manifest)| manifest.summary.figure(name)).sum::<f64>() as u64
     };
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
     let description = format!(

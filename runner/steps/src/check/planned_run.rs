@@ -1,13 +1,13 @@
 //! The state of a planned run: the numbers of its nets and iterations, and its finished and begun steps.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dc0_core::store::FileEntry;
 
 use dc0_runs::view::FinishedSteps;
 use dc0_runs::{
-    Folder, Identity, Manifest, Occurrences, PartialProgress, RunError, Series, Slot, StepCall, StepWorkspace,
+    Folder, Identity, Manifest, Numbers, Occurrences, PartialProgress, RunError, Series, Slot, StepCall,
+    StepWorkspace,
 };
 
 /// A run in a dry run.
@@ -24,8 +24,7 @@ pub(super) struct PlannedRun {
     finished: Arc<FinishedSteps>,
     /// The steps so far; `None` for those that are not finished.
     steps: Vec<Option<Manifest>>,
-    /// The number of steps so far in each series.
-    numbers: BTreeMap<&'static str, u32>,
+    numbers: Numbers,
     /// Estimated seconds of the steps so far.
     pub(super) seconds: f64,
 }
@@ -65,15 +64,13 @@ impl PlannedRun {
 
     /// The next number of a series.
     pub(super) fn next(&mut self, series: Series) -> u32 {
-        let count = self.numbers.entry(series.folders()[0]).or_default();
-        *count += 1;
-        *count - 1
+        self.numbers.next(series).number
     }
 
     /// Adds the finished steps that a fork begins with.
     pub(super) fn begin(&mut self, steps: &[(Slot, Manifest)]) {
         for (slot, manifest) in steps {
-            self.numbers.insert(slot.series.folders()[0], slot.number + 1);
+            self.numbers.next(slot.series);
             self.steps.push(Some(manifest.clone()));
             if let Some(call) = manifest.call() {
                 self.occurrences.next(&call, manifest.seed);

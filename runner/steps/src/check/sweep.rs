@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use dc0_core::poison::IgnorePoison as _;
+
 use super::plan::{Plan, SweepPlan};
 use super::{PlannedTrial, Planner, endless};
 use crate::assumption::Assumption;
@@ -99,7 +101,7 @@ impl SweepHost for PlannedSweep {
 
     fn note(&self, event: &Event) -> Result<(), HostError> {
         if let Event::Ended { replicate, ending: Ending::Failed, because, .. } = event {
-            let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut plan = self.plan.lock().ignore_poison();
             plan.fail(&self.name, replicate.trial, because.as_deref().unwrap_or("no reason is known"));
         }
         Ok(())
@@ -110,7 +112,7 @@ impl SweepHost for PlannedSweep {
         if turns > self.most_steps {
             return Err(endless(&self.plan, &self.recorder, self.assumption, (turns, 0)));
         }
-        let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut plan = self.plan.lock().ignore_poison();
         plan.begin(&self.name, id);
         Ok(Arc::new(Planner {
             options: self.options.clone(),

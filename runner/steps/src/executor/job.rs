@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use dc0_backend::{Backend, Evaluators};
 use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::Precision;
 use dc0_core::network::torch::runtime::LoadError;
-use dc0_core::network::torch::{Precision, TorchError};
-use dc0_core::params::{Params, Value};
+use dc0_core::params::Value;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::{Provenance, TableRow, encode_table};
@@ -184,31 +184,6 @@ impl<T> Described<T> {
 }
 
 impl Described<Job> {
-    /// A job of a kind without players and files. `nets` are those that play, and `is_mixed` says whether they may be evaluated by
-    /// processes that round differently.
-    pub(crate) fn new<P: Params>(
-        (kind, version): (&str, u32),
-        params: &P,
-        nets: &[&Checkpoint],
-        workspace: &StepWorkspace,
-        (evaluators, is_mixed): (&Evaluators, bool),
-        provenance: Provenance,
-    ) -> Result<Self, StepError> {
-        let of = Job {
-            format: FORMAT,
-            kind: kind.to_owned(),
-            version,
-            step: workspace.identity.digits().to_owned(),
-            run_seed: workspace.seed.run,
-            params: params.to_value(),
-            evaluation: Evaluation::new(evaluators, is_exact(nets), is_mixed).map_err(TorchError::from)?,
-            players: Vec::new(),
-            files: Vec::new(),
-            provenance,
-        };
-        Ok(Self { of, sources: Sources::new() })
-    }
-
     /// Adds a player with a net of the run.
     pub(crate) fn add_net(
         &mut self,
@@ -255,7 +230,13 @@ pub(crate) fn is_exact(nets: &[&Checkpoint]) -> bool {
 }
 
 impl Evaluation {
-    fn new(evaluators: &Evaluators, is_exact: bool, is_mixed: bool) -> Result<Self, LoadError> {
+    /// Of nets by these evaluators; `is_mixed` says whether they may be evaluated by processes that round differently.
+    pub(crate) fn new(
+        evaluators: &Evaluators,
+        nets: &[&Checkpoint],
+        is_mixed: bool,
+    ) -> Result<Self, LoadError> {
+        let is_exact = is_exact(nets);
         let may_differ = is_exact || is_mixed;
         let device = evaluators.device_names().into_iter().next().unwrap_or_default();
         Ok(Self {

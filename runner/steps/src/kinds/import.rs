@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use dc0_core::import::{
@@ -13,6 +13,7 @@ use dc0_core::import::{
     ShardPart, Source, SourceError,
 };
 use dc0_core::params::{Problem, Value};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::{RejectRow, read_entry, write_table_fast};
 use dc0_process::format::counted;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
@@ -22,7 +23,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, GAME_BYTES, TABLE_BYTES, Work, number};
 use crate::files;
-use crate::handles::{Games, GamesFields};
+use crate::handles::Made;
 use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -164,18 +165,7 @@ impl<F: ImportFormat> Step for Import<F> {
     }
 
     fn result(&self, _: &F, output: StepOutput) -> Result<StepResult, StepError> {
-        let StepOutput { run, number, step, files, summary } = output;
-        let fields = GamesFields {
-            run,
-            is_loaded: false,
-            iteration: number,
-            network: None,
-            is_copy: false,
-            step,
-            files,
-            summary,
-        };
-        Ok(StepResult::Games(Games(Arc::new(fields))))
+        Ok(output.games(Made::Imported))
     }
 
     fn figures(summary: &Value) -> String {
@@ -299,28 +289,30 @@ fn by_kind(counts: Option<&Value>, what: &str) -> Option<String> {
 }
 
 /// What a file looks like without reading it.
-type Stamp = (PathBuf, u64, Option<SystemTime>);
+type Stamp = (u64, Option<SystemTime>);
 
-/// The files of an import by their format and their stamps.
-type KnownSources = BTreeMap<(&'static str, Vec<Stamp>), Vec<Source>>;
+/// By a format and paths, what was last found there, and how the files looked then.
+type KnownSources = BTreeMap<(&'static str, Vec<PathBuf>), (Vec<Stamp>, Vec<Source>)>;
 
-/// Files of a format with their digests. Those of the last lists are cached, since a script is planned several times, and reading a large
-/// file takes a while.
+/// Files of a format with their digests. They are cached until a file changes, since a script is planned several times, and reading a
+/// large file takes a while.
 pub fn sources<F: GameFormat>(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
     static KNOWN: Mutex<KnownSources> = Mutex::new(BTreeMap::new());
     let stamp = |path: &PathBuf| {
         let found = fs::metadata(path).ok()?;
-        Some((path.clone(), found.len(), found.modified().ok()))
+        Some((found.len(), found.modified().ok()))
     };
     let stamps: Option<Vec<Stamp>> = paths.iter().map(stamp).collect();
-    let stamps = stamps.map(|stamps| (F::CONTENT, stamps));
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(sources) = stamps.as_ref().and_then(|stamps| known().get(stamps).cloned()) {
-        return Ok(sources);
+    let key = (F::CONTENT, paths.to_vec());
+    let known = || KNOWN.lock().ignore_poison();
+    if let Some((before, sources)) = known().get(&key)
+        && stamps.as_ref() == Some(before)
+    {
+        return Ok(sources.clone());
     }
     let sources = Source::all::<F>(paths)?;
     if let Some(stamps) = stamps {
-        known().insert(stamps, sources.clone());
+        known().insert(key, (stamps, sources.clone()));
     }
     Ok(sources)
 }

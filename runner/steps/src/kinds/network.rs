@@ -102,7 +102,7 @@ pub(crate) fn network(spec: NetworkSpec, output: StepOutput) -> StepResult {
 
 /// The figures of a net made without training; `weights` says which weights it has.
 pub(crate) fn figures(summary: &Value, weights: &str) -> String {
-    let parameters = summary.member("parameters").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let parameters = summary.figure("parameters").unwrap_or(f64::NAN);
     format!("{} parameters, {weights}", amount(parameters))
 }
 

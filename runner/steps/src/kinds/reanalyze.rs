@@ -5,7 +5,6 @@ mod remote;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -25,14 +24,14 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, flops, most_evaluations, number};
 use crate::executor::{
-    Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, shard_provenance,
-    step_provenance,
+    Described, Job, Keep, RemoteWork, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted,
+    shard_provenance, step_provenance,
 };
 use crate::files;
-use crate::handles::{Games, GamesFields, Network, Window, short_digest};
+use crate::handles::{Made, Network, Window, short_digest};
 use crate::kinds::self_play::report;
 use crate::memory::{Machine, Memory};
-use crate::metered::metered;
+use crate::metered::only_metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::shards::Shards;
@@ -56,7 +55,7 @@ struct Part {
 
 impl Step for Reanalysis {
     const KIND: &'static StepKind = &StepKind::REANALYZE;
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
     const USAGES: &'static [Usage] = &[Usage {
         name: "reanalyze",
         form: "run.reanalyze(network, window, #{…})",
@@ -105,7 +104,7 @@ impl Step for Reanalysis {
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.network)?;
-        let shards = Shards::<Part>::find(workspace, self.shards())?;
+        let shards = Shards::<Part>::find(workspace, self.window.shards())?;
         let done = shards.sum(|part| part.stats.games);
         let amount = Amount { unit: "games", done, total: self.games().into() };
         let label = format!("reanalysis by {}", self.network.name());
@@ -120,19 +119,7 @@ impl Step for Reanalysis {
     }
 
     fn result(&self, _: &ReanalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
-        let StepOutput { run, number, step, files, summary } = output;
-        let network = Some(self.network.0.number);
-        let fields = GamesFields {
-            run,
-            is_loaded: false,
-            iteration: number,
-            network,
-            is_copy: true,
-            step,
-            files,
-            summary,
-        };
-        Ok(StepResult::Games(Games(Arc::new(fields))))
+        Ok(output.games(Made::Copied(Some(self.network.0.number))))
     }
 
     fn figures(summary: &Value) -> String {
@@ -148,11 +135,11 @@ impl Step for Reanalysis {
     }
 
     fn begun(&self, _: &ReanalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        Ok(Shards::<Part>::find(workspace, self.shards())?.progress(|part| part.stats.games))
+        Ok(Shards::<Part>::find(workspace, self.window.shards())?.progress(|part| part.stats.games))
     }
 
     fn memory(&self, _: &ReanalysisParams, machine: Machine) -> Memory {
-        Memory::of_inference(&[&self.network], self.shards().len() as u32, machine)
+        Memory::of_inference(&[&self.network], self.window.shards().len() as u32, machine)
     }
 
     fn estimate(
@@ -169,7 +156,7 @@ impl Step for Reanalysis {
         let share = left as f64 / games.max(1) as f64;
         let [positions, evaluations] = [positions, evaluations].map(|count| (count as f64 * share) as u64);
         let row_bytes = 20.0 + 5.0 * f64::from(params.search.simulations).sqrt();
-        let shards = self.shards();
+        let shards = self.window.shards();
         let bytes = left as f64 * GAME_BYTES
             + positions as f64 * row_bytes
             + shards.len() as f64 * share * 2.0 * TABLE_BYTES;
@@ -186,7 +173,7 @@ impl Step for Reanalysis {
     }
 
     fn mock_result(&self, params: &ReanalysisParams, _: u32, _: u32, _: Assumption) -> MockResult {
-        let shards = 0..self.shards().len();
+        let shards = 0..self.window.shards().len();
         let files = shards
             .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
             .collect();
@@ -194,24 +181,13 @@ impl Step for Reanalysis {
     }
 
     /// Its games were counted when they were played.
-    fn spent(&self, summary: &Value) -> Spent {
-        let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
+    fn spent(&self, _: &ReanalysisParams, summary: &Value) -> Spent {
+        let evaluations = summary.figure("evaluations").unwrap_or(0.0);
         Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
     }
 }
 
 impl Reanalysis {
-    /// A shard for each of the window's.
-    fn shards(&self) -> Vec<Shard> {
-        let mut first_game = 0;
-        let shard = |(index, part): (usize, ShardFiles<'_>)| {
-            let shard = Shard { index: index as u32, first_game, games: part.games.rows as u32 };
-            first_game += shard.games;
-            shard
-        };
-        self.window.parts().enumerate().map(shard).collect()
-    }
-
     fn games(&self) -> u32 {
         self.window.sum("games") as u32
     }
@@ -232,15 +208,8 @@ impl Reanalysis {
 
     /// The files of a shard, and the folder that their paths are relative to.
     fn part<'a>(&'a self, workspace: &'a StepWorkspace, shard: Shard) -> (ShardFiles<'a>, &'a Path) {
-        let of = |games: &Games| ShardFiles::of_iteration(&games.0.files).count();
-        let mut before = shard.index as usize;
-        for games in self.window.games() {
-            if let Some(part) = ShardFiles::of_iteration(&games.0.files).nth(before) {
-                return (part, games.root(workspace.folder.root()));
-            }
-            before -= of(games);
-        }
-        unreachable!("a shard is one of the window's")
+        let stored = self.window.stored_shard(shard);
+        (stored.files, stored.games.root(workspace.folder.root()))
     }
 
     /// The mock result: the games as their summaries have them.
@@ -300,7 +269,7 @@ impl ShardWork for Work<'_> {
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
         let (context, meter) = (self.context, &self.workspace.meter);
-        let make_evaluator = || Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec));
+        let make_evaluator = || only_metered(&context.evaluators, self.net, meter);
         let tables = self.params.search.open_tablebases()?;
         let job = ReanalysisJob {
             params: self.params,
@@ -314,25 +283,50 @@ impl ShardWork for Work<'_> {
             &|| Ok(job.evaluator()?),
             &|evaluator, shard| {
                 let (games, positions) = self.step.read(self.workspace, shard)?;
-                Ok(job.shard(games, positions, evaluator, observer)?)
+                Ok(job.shard(&games, &positions, evaluator, observer)?)
             },
             keep,
         )
     }
 
-    fn folder(&self) -> &Path {
-        self.workspace.folder.root()
+    fn workspace(&self) -> &StepWorkspace {
+        self.workspace
     }
 
-    fn stays_here(&self) -> Option<&'static str> {
-        self.params.search.tablebases.as_ref().map(|_| "workers have no tablebases")
+    fn remote(&self) -> Result<&dyn RemoteWork<Found = Reanalyzed>, &'static str> {
+        match self.params.search.tablebases {
+            None => Ok(self),
+            Some(_) => Err("workers have no tablebases"),
+        }
     }
+
+    fn store(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<FileEntry>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        let root = self.workspace.folder.root();
+        let path = |table| self.workspace.part(table, shard.index);
+        let games = write_shard_table(root, &path("games"), &found.shard.games, &provenance)?;
+        let positions = write_shard_table(root, &path("positions"), &found.shard.positions, &provenance)?;
+        Ok(vec![games, positions])
+    }
+
+    fn finish(
+        &self,
+        shard: Shard,
+        found: Reanalyzed,
+        files: Vec<FileEntry>,
+    ) -> Result<ControlFlow<()>, StepError> {
+        let part = Part { stats: found.shard.stats, searched: found.searched };
+        self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl RemoteWork for Work<'_> {
+    type Found = Reanalyzed;
 
     fn job(&self) -> Result<Described<Job>, StepError> {
         let Self { step, params, workspace, context, net, .. } = *self;
-        let kind = (Reanalysis::KIND.name, Reanalysis::VERSION);
-        let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
+        let mut job = context.job(&REMOTE, params, &[net], workspace, &self.provenance)?;
         job.add_net(workspace, short_digest(&step.network.0.digest), &step.network)?;
         Ok(job)
     }
@@ -358,30 +352,6 @@ impl ShardWork for Work<'_> {
             ReplyTable::of(&found.shard.games, &provenance)?,
             ReplyTable::of(&found.shard.positions, &provenance)?,
         ])
-    }
-
-    fn store(&self, shard: Shard, found: &Reanalyzed) -> Result<Vec<FileEntry>, StepError> {
-        let provenance = shard_provenance(&self.provenance, shard);
-        let root = self.workspace.folder.root();
-        let path = |table| self.workspace.part(table, shard.index);
-        let games = write_shard_table(root, &path("games"), &found.shard.games, &provenance)?;
-        let positions = write_shard_table(root, &path("positions"), &found.shard.positions, &provenance)?;
-        Ok(vec![games, positions])
-    }
-
-    fn finish(
-        &self,
-        shard: Shard,
-        found: Reanalyzed,
-        files: Vec<FileEntry>,
-    ) -> Result<ControlFlow<()>, StepError> {
-        let part = Part { stats: found.shard.stats, searched: found.searched };
-        self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn discard(&self, shard: Shard) -> Result<(), StepError> {
-        Ok(self.workspace.discard_shard(shard.index)?)
     }
 
     /// The positions are not new.

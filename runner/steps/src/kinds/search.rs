@@ -1,7 +1,7 @@
 //! The step that searches given positions, and stores their best lines and trees as tables.
 
-use std::ops::ControlFlow;
-use std::ops::Range;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use dc0_core::network::Evaluator;
 use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
-use dc0_core::store::{SearchFiles, read_entry, write_table};
+use dc0_core::store::{FileEntry, SearchFiles, read_entry, write_table};
 use dc0_process::format::{counted, counted_amount};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, ShardNote, StepKind, StepWorkspace};
@@ -28,7 +28,7 @@ use crate::estimate::{
 use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput, short_digest};
 use crate::memory::{Machine, Memory};
-use crate::metered::metered;
+use crate::metered::only_metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::shards::Shards;
@@ -56,7 +56,7 @@ struct Part {
 
 impl Step for PositionSearch {
     const KIND: &'static StepKind = &StepKind::SEARCH;
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
         form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",
@@ -131,8 +131,10 @@ impl Step for PositionSearch {
         let tables = params.search.open_tablebases()?;
         let new =
             |game: Game| Search::with_tablebases(game, ANALYSIS_RULES, params.search.clone(), tables.clone());
-        let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
-            let mut searches = begin(workspace, input, shard, &new)?;
+        let root = workspace.folder.root();
+        let starts = Starts::of(root, input)?;
+        let search = |evaluator: &mut Box<dyn Evaluator>, shard: Shard| {
+            let mut searches = starts.searches(root, shard.game_numbers(), &new)?;
             evaluator.start_shard();
             let evaluations = analyse(&mut searches, &mut **evaluator, &progress)?;
             progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
@@ -142,8 +144,7 @@ impl Step for PositionSearch {
             keep(workspace, network, params, (shard, &result)).map(|()| ControlFlow::Continue(()))
         };
         workspace.meter.set_lanes(context.lanes);
-        let worker =
-            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
+        let worker = || Ok::<_, StepError>(only_metered(&context.evaluators, &net, &workspace.meter)?);
         lanes::run(&shards.rest, context.lanes, &worker, &search, &keep)?;
         context.close(&progress);
         product(workspace, shards.count)
@@ -161,7 +162,7 @@ impl Step for PositionSearch {
     }
 
     fn figures(summary: &Value) -> String {
-        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let figure = |name| summary.figure(name).unwrap_or(f64::NAN);
         let [positions, simulations, proven] = ["positions", "simulations", "proven"].map(figure);
         let positions = counted(positions as usize, "position");
         format!("{positions} searched, {}, {proven} proven", counted_amount(simulations, "simulation"))
@@ -199,8 +200,8 @@ impl Step for PositionSearch {
         MockResult { summary, files: vec!["searches".to_owned()] }
     }
 
-    fn spent(&self, summary: &Value) -> Spent {
-        let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
+    fn spent(&self, _: &AnalysisParams, summary: &Value) -> Spent {
+        let evaluations = summary.figure("evaluations").unwrap_or(0.0);
         Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
     }
 }
@@ -251,48 +252,55 @@ fn texts(games: &[Game]) -> Vec<String> {
     games.iter().map(text).collect()
 }
 
-/// The searches of a shard before they run.
-fn begin(
-    workspace: &StepWorkspace,
-    input: &SearchInput,
-    shard: Shard,
-    new: &dyn Fn(Game) -> Search,
-) -> Result<Vec<Search>, StepError> {
-    let numbers = shard.game_numbers();
-    match input {
-        SearchInput::Games(games) => {
-            let games = &games[numbers.start as usize..numbers.end as usize];
-            Ok(games.iter().cloned().map(new).collect())
-        }
-        SearchInput::Continue(earlier) => continue_searches(workspace.folder.root(), earlier, numbers, new),
-    }
+/// Where the searches of a step start.
+enum Starts<'a> {
+    Games(&'a [Game]),
+    /// Earlier searches by their numbers: the best line of each, and the file with its tree.
+    Earlier(BTreeMap<u32, (LineRow, &'a FileEntry)>),
 }
 
-/// Restores searches from the tables of an earlier step.
-fn continue_searches(
-    root: &Path,
-    earlier: &Analysis,
-    numbers: Range<u32>,
-    new: &dyn Fn(Game) -> Search,
-) -> Result<Vec<Search>, StepError> {
-    let mut searches = Vec::new();
-    for shard in SearchFiles::of_analysis(&earlier.0.files) {
-        let mut lines: Vec<LineRow> = read_entry(root, shard.lines)?;
-        lines.retain(|line| line.line == 1 && numbers.contains(&line.search));
-        if lines.is_empty() {
-            continue;
+impl<'a> Starts<'a> {
+    fn of(root: &Path, input: &'a SearchInput) -> Result<Self, StepError> {
+        let analysis = match input {
+            SearchInput::Games(games) => return Ok(Self::Games(games)),
+            SearchInput::Continue(analysis) => analysis,
+        };
+        let mut earlier = BTreeMap::new();
+        for shard in SearchFiles::of_analysis(&analysis.0.files) {
+            let lines: Vec<LineRow> = read_entry(root, shard.lines)?;
+            let best = lines.into_iter().filter(|line| line.line == 1);
+            earlier.extend(best.map(|line| (line.search, (line, shard.trees))));
         }
-        let trees: Vec<TreeRow> = read_entry(root, shard.trees)?;
-        for line in lines {
-            let rows = trees.iter().position(|row| row.search == line.search).map_or(&[][..], |start| {
-                let rows = &trees[start..];
-                &rows[..rows.iter().take_while(|row| row.search == line.search).count()]
-            });
-            let game = Game::from_packed(&line.start_fen, &line.moves)?;
-            searches.push(new(game).restore(rows)?);
-        }
+        Ok(Self::Earlier(earlier))
     }
-    Ok(searches)
+
+    /// The searches with these numbers, before they run.
+    fn searches(
+        &self,
+        root: &Path,
+        numbers: Range<u32>,
+        new: &dyn Fn(Game) -> Search,
+    ) -> Result<Vec<Search>, StepError> {
+        let earlier = match self {
+            Self::Games(games) => {
+                let games = &games[numbers.start as usize..numbers.end as usize];
+                return Ok(games.iter().cloned().map(new).collect());
+            }
+            Self::Earlier(earlier) => earlier,
+        };
+        let mut searches = Vec::new();
+        let lines: Vec<&(LineRow, &FileEntry)> = earlier.range(numbers).map(|(_, line)| line).collect();
+        for of_file in lines.chunk_by(|(_, file), (_, next)| file == next) {
+            let trees: Vec<TreeRow> = read_entry(root, of_file[0].1)?;
+            for (line, _) in of_file {
+                let own = trees.partition_point(|row| row.search < line.search)
+                    ..trees.partition_point(|row| row.search <= line.search);
+                let game = Game::from_packed(&line.start_fen, &line.moves)?;
+                searches.push(new(game).restore(&trees[own])?);
+            }
+        }
+        Ok(searches)
+    }
 }
 
 fn keep(
@@ -358,7 +366,7 @@ impl Part {
             ("best", Value::List(self.best.into_iter().map(text).collect())),
             ("values", Value::List(self.values.into_iter().map(Value::Float).collect())),
         ];
-        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(members)
     }
 }
 

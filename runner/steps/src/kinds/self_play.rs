@@ -4,7 +4,7 @@ mod remote;
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dc0_backend::Evaluators;
 use dc0_core::book::Book;
@@ -13,12 +13,13 @@ use dc0_core::network::Tower;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Problem, Value};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
     self, AlphaBetaJob, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams,
     SelfPlaySearch, SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
 };
-use dc0_core::store::{FileEntry, Provenance, ShardFiles, read_entry, write_shard_table};
+use dc0_core::store::{FileEntry, Provenance, read_entry, write_shard_table};
 use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{
@@ -33,13 +34,13 @@ use crate::estimate::{
     self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, flops, most_evaluations, number,
 };
 use crate::executor::{
-    Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted, shard_provenance,
+    Described, Job, Keep, RemoteWork, Reply, ReplyTable, ShardWork, Unaccepted, shard_provenance,
     step_provenance,
 };
 use crate::files;
-use crate::handles::{Games, GamesFields, Network, Window, short_digest};
+use crate::handles::{Made, Network, StoredShard, Window, short_digest};
 use crate::memory::{Machine, Memory};
-use crate::metered::metered;
+use crate::metered::only_metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::shards::Shards;
@@ -47,7 +48,7 @@ use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResu
 use crate::summary::cut_off;
 use crate::usage::Usage;
 
-pub(super) use remote::{REMOTE, stats_fault};
+pub(super) use remote::{REMOTE, stats_fault, stray_fault};
 
 /// An evaluation of alpha-beta takes this share of the time of one of a tree search, besides the net's: the positions that are searched
 /// for it take 2.5 µs, against 13.6 µs. Measured.
@@ -70,7 +71,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static StepKind = &StepKind::SELF_PLAY;
-    const VERSION: u32 = 11;
+    const VERSION: u32 = 12;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
@@ -180,23 +181,11 @@ impl Step for SelfPlay {
     }
 
     fn result(&self, _: &SelfPlayParams, output: StepOutput) -> Result<StepResult, StepError> {
-        let StepOutput { run, number, step, files, summary } = output;
-        let network = Some(self.network.0.number);
-        let fields = GamesFields {
-            run,
-            is_loaded: false,
-            iteration: number,
-            network,
-            is_copy: false,
-            step,
-            files,
-            summary,
-        };
-        Ok(StepResult::Games(Games(Arc::new(fields))))
+        Ok(output.games(Made::Played(Some(self.network.0.number))))
     }
 
     fn figures(summary: &Value) -> String {
-        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let figure = |name| summary.figure(name).unwrap_or(f64::NAN);
         let [games, positions, draws, plies] = ["games", "positions", "draws", "mean_plies"].map(figure);
         let share = |count: f64, what: &str| format!("{:.1}% {what}", 100.0 * count / games);
         // A game that the ply cap cut off is stored as a draw.
@@ -265,8 +254,8 @@ impl Step for SelfPlay {
         MockResult { summary: assumed(params, assumption).to_value(), files }
     }
 
-    fn spent(&self, summary: &Value) -> Spent {
-        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+    fn spent(&self, _: &SelfPlayParams, summary: &Value) -> Spent {
+        let figure = |name| summary.figure(name).unwrap_or(0.0);
         let evaluations = figure("evaluations");
         let flops = evaluations * flops(&self.network);
         Spent { games: figure("games"), evaluations, flops, ..Spent::default() }
@@ -281,10 +270,8 @@ impl SelfPlay {
     /// The games whose positions games start from.
     fn archive(&self, folder: &Folder) -> Result<Archive, StepError> {
         let mut archive = Archive::default();
-        for games in self.archive.iter().flat_map(Window::games) {
-            for part in ShardFiles::of_iteration(&games.0.files) {
-                archive.add(&read_entry::<GameRow>(games.root(folder.root()), part.games)?);
-            }
+        for StoredShard { games, files, .. } in self.archive.iter().flat_map(Window::stored) {
+            archive.add(&read_entry::<GameRow>(games.root(folder.root()), files.games)?);
         }
         Ok(archive)
     }
@@ -399,11 +386,11 @@ fn play_one(
 ) -> Result<ShardResult, StepError> {
     let finished = Mutex::new(None);
     let keep = |_, result| {
-        *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *finished.lock().ignore_poison() = Some(result);
         Ok(())
     };
     play(job, net, &[shard], 1, &keep, observer)?;
-    let result = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let result = finished.into_inner().ignore_poison();
     Ok(result.expect("a shard that was played to its end was kept"))
 }
 
@@ -437,7 +424,7 @@ impl ShardWork for Work<'_> {
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
         let (context, meter) = (self.context, &self.workspace.meter);
-        let make_evaluator = || Ok(metered(context.evaluators.make(self.net)?, meter, 1, &self.net.spec));
+        let make_evaluator = || only_metered(&context.evaluators, self.net, meter);
         let tables = self.params.search.open_tablebases()?;
         let job = SelfPlayJob {
             params: self.params,
@@ -461,50 +448,15 @@ impl ShardWork for Work<'_> {
         play(&job, self.net, shards, lanes, &keep, observer)
     }
 
-    fn folder(&self) -> &Path {
-        self.workspace.folder.root()
+    fn workspace(&self) -> &StepWorkspace {
+        self.workspace
     }
 
-    fn stays_here(&self) -> Option<&'static str> {
-        self.params.search.tablebases().map(|_| "workers have no tablebases")
-    }
-
-    fn job(&self) -> Result<Described<Job>, StepError> {
-        let Self { step, params, workspace, context, net, .. } = *self;
-        let kind = (SelfPlay::KIND.name, SelfPlay::VERSION);
-        let evaluators = (&*context.evaluators, context.is_mixed());
-        let mut job = Described::new(kind, params, &[net], workspace, evaluators, self.provenance.clone())?;
-        job.add_net(workspace, self.network(), &step.network)?;
-        if let Some(StartParams { file, .. }) =
-            params.openings.as_ref().filter(|start| Book::named(&start.file).is_none())
-        {
-            let book = job.name_file(OPENINGS, Path::new(file))?;
-            job.of.files.push(book);
+    fn remote(&self) -> Result<&dyn RemoteWork<Found = ShardResult>, &'static str> {
+        match self.params.search.tablebases() {
+            None => Ok(self),
+            Some(_) => Err("workers have no tablebases"),
         }
-        for games in step.archive.iter().flat_map(Window::games) {
-            for part in ShardFiles::of_iteration(&games.0.files) {
-                let path = games.root(workspace.folder.root()).join(&part.games.path);
-                let name = format!("{ARCHIVE}{}", part.name());
-                let file = job.name(name, path, part.games.bytes, &part.games.blake3);
-                job.of.files.push(file);
-            }
-        }
-        Ok(job)
-    }
-
-    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
-        Ok(Described { of: Task::of(shard), sources: Sources::new() })
-    }
-
-    fn read(&self, shard: Shard, reply: Reply) -> Result<ShardResult, Unaccepted> {
-        let Self { params, workspace, openings, .. } = *self;
-        let expected = remote::Expected { params, seed: workspace.seed, network: self.network(), openings };
-        expected.read(shard, reply).map_err(Unaccepted::Refused)
-    }
-
-    fn tables(&self, shard: Shard, found: &ShardResult) -> Result<Vec<ReplyTable>, StepError> {
-        let provenance = shard_provenance(&self.provenance, shard);
-        Ok(vec![ReplyTable::of(&found.games, &provenance)?, ReplyTable::of(&found.positions, &provenance)?])
     }
 
     fn store(&self, shard: Shard, found: &ShardResult) -> Result<Vec<FileEntry>, StepError> {
@@ -525,9 +477,39 @@ impl ShardWork for Work<'_> {
         self.workspace.keep_shard(shard.index, &ShardNote { files, part: found.stats })?;
         Ok(ControlFlow::Continue(()))
     }
+}
 
-    fn discard(&self, shard: Shard) -> Result<(), StepError> {
-        Ok(self.workspace.discard_shard(shard.index)?)
+impl RemoteWork for Work<'_> {
+    type Found = ShardResult;
+
+    fn job(&self) -> Result<Described<Job>, StepError> {
+        let Self { step, params, workspace, context, net, .. } = *self;
+        let mut job = context.job(&REMOTE, params, &[net], workspace, &self.provenance)?;
+        job.add_net(workspace, self.network(), &step.network)?;
+        if let Some(StartParams { file, .. }) =
+            params.openings.as_ref().filter(|start| Book::named(&start.file).is_none())
+        {
+            let book = job.name_file(OPENINGS, Path::new(file))?;
+            job.of.files.push(book);
+        }
+        for StoredShard { games, files, .. } in step.archive.iter().flat_map(Window::stored) {
+            let path = games.root(workspace.folder.root()).join(&files.games.path);
+            let name = format!("{ARCHIVE}{}", files.name());
+            let file = job.name(name, path, files.games.bytes, &files.games.blake3);
+            job.of.files.push(file);
+        }
+        Ok(job)
+    }
+
+    fn read(&self, shard: Shard, reply: Reply) -> Result<ShardResult, Unaccepted> {
+        let Self { params, workspace, openings, .. } = *self;
+        let expected = remote::Expected { params, seed: workspace.seed, network: self.network(), openings };
+        expected.read(shard, reply).map_err(Unaccepted::Refused)
+    }
+
+    fn tables(&self, shard: Shard, found: &ShardResult) -> Result<Vec<ReplyTable>, StepError> {
+        let provenance = shard_provenance(&self.provenance, shard);
+        Ok(vec![ReplyTable::of(&found.games, &provenance)?, ReplyTable::of(&found.positions, &provenance)?])
     }
 
     fn report(&self, found: &ShardResult, observer: &dyn Observer) {

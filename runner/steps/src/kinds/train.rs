@@ -140,9 +140,7 @@ impl Step for Training {
                 }
             }
         }
-        if let Some(tables) = params.open_tablebases()? {
-            inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
-        }
+        inputs.extend(params.open_tablebases()?.as_ref().map(files::tablebases_input));
         Ok(inputs)
     }
 
@@ -195,7 +193,7 @@ impl Step for Training {
     }
 
     fn figures(summary: &Value) -> String {
-        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let figure = |name| summary.figure(name).unwrap_or(f64::NAN);
         let updates = counted(figure("updates") as usize, "update");
         // What no position teaches has no loss.
         let shown = |loss: f64| if loss.is_nan() { "-".to_owned() } else { text_table::figure(loss, 3) };
@@ -245,8 +243,8 @@ impl Step for Training {
         network::mock_result(assumed(params, &self.window, &self.start.0.spec, assumption), number)
     }
 
-    fn spent(&self, summary: &Value) -> Spent {
-        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+    fn spent(&self, _: &TrainParams, summary: &Value) -> Spent {
+        let figure = |name| summary.figure(name).unwrap_or(0.0);
         let flops = 3.0 * figure("samples_seen") * figure("flops");
         Spent { updates: figure("updates"), flops, ..Spent::default() }
     }
@@ -315,10 +313,8 @@ fn store(
 /// validation's figures if no games were held out.
 fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     let count = |count: u64| Value::Int(count as i64);
-    let (last, validation) = (summary.last, summary.validation);
     let known = |value: f64| if value.is_nan() { Value::None } else { Value::Float(value) };
-    let held_out = |value: Option<f64>| value.map_or(Value::None, known);
-    let fields = [
+    let counts = [
         ("updates", count(summary.updates.into())),
         ("samples_seen", count(summary.samples_seen)),
         ("optimizer_updates", count(summary.optimizer_updates)),
@@ -326,35 +322,15 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("validation_samples", count(summary.validation_samples)),
         ("training_games", count(summary.training_games.into())),
         ("validation_games", count(summary.validation_games.into())),
-        ("loss", known(last.loss)),
-        ("policy_loss", known(last.policy_loss)),
-        ("value_loss", known(last.value_loss)),
-        ("moves_left_loss", known(last.moves_left_loss)),
-        ("policy_accuracy", known(last.policy_accuracy)),
-        ("policy_entropy", known(last.policy_entropy)),
-        ("gradient_norm", Value::Float(last.gradient_norm)),
-        ("soft_policy_loss", known(last.soft_policy_loss)),
-        ("reply_loss", known(last.reply_loss)),
-        ("material_loss", known(last.material_loss)),
-        ("policy_top_three", known(last.policy_top_three)),
-        ("brier", known(last.brier)),
-        ("weight_norm", Value::Float(last.weight_norm)),
         ("reuse", Value::Float(summary.samples_seen as f64 / summary.training_samples.max(1) as f64)),
-        ("validation_loss", held_out(validation.map(|row| row.loss))),
-        ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
-        ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
-        ("validation_moves_left_loss", held_out(validation.map(|row| row.moves_left_loss))),
-        ("validation_soft_policy_loss", held_out(validation.map(|row| row.soft_policy_loss))),
-        ("validation_reply_loss", held_out(validation.map(|row| row.reply_loss))),
-        ("validation_material_loss", held_out(validation.map(|row| row.material_loss))),
-        ("validation_policy_entropy", held_out(validation.map(|row| row.policy_entropy))),
-        ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
-        ("validation_policy_top_three", held_out(validation.map(|row| row.policy_top_three))),
-        ("validation_brier", held_out(validation.map(|row| row.brier))),
-        ("validation_calibration_error", held_out(validation.map(|row| row.calibration_error))),
-        ("validation_batch_norm_gap", held_out(validation.map(|row| row.batch_norm_gap))),
     ];
-    fields.map(|(name, value)| (name.to_owned(), value)).into()
+    let mut members: BTreeMap<String, Value> = counts.map(|(name, value)| (name.to_owned(), value)).into();
+    // The learning rate is a parameter.
+    let found = summary.last.figures().into_iter().filter(|(name, _)| *name != "learning_rate");
+    members.extend(found.map(|(name, value)| (name.to_owned(), known(value))));
+    let held_out = summary.validation.unwrap_or_else(|| ValidationRow::from_numbers([f64::NAN; 14]));
+    members.extend(held_out.figures().map(|(name, value)| (format!("validation_{name}"), known(value))));
+    members
 }
 
 /// The mock summary: a training as it might end.

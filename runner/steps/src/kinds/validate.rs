@@ -9,7 +9,7 @@ use dc0_core::network::Evaluator;
 use dc0_core::params::{Problem, Value};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{Shard, lanes};
-use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry, write_table};
+use dc0_core::store::{GameRow, PositionRow, read_entry, write_table};
 use dc0_core::text_table;
 use dc0_core::trainer::{PredictionSums, ValidateParams, Validated, ValidationGames, ValidationJob};
 use dc0_process::format::counted;
@@ -22,9 +22,9 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, number};
 use crate::files;
-use crate::handles::{Games, Network, Validation, ValidationFields, Window, short_digest};
+use crate::handles::{Network, StoredShard, Validation, ValidationFields, Window, short_digest};
 use crate::memory::{Machine, Memory};
-use crate::metered::metered;
+use crate::metered::only_metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::shards::Shards;
@@ -45,14 +45,6 @@ pub(crate) struct NetworkValidation {
 struct Part {
     games: u64,
     sums: PredictionSums,
-}
-
-/// Where a shard's games are stored.
-struct Stored<'a> {
-    /// The number of their iteration or import within the window.
-    source: u32,
-    games: &'a Games,
-    files: ShardFiles<'a>,
 }
 
 impl Step for NetworkValidation {
@@ -89,15 +81,13 @@ impl Step for NetworkValidation {
     /// iteration, which the rows have.
     fn inputs(&self, params: &ValidateParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
-        for Stored { games, files, .. } in self.stored() {
+        for StoredShard { games, files, .. } in self.window.stored() {
             let name = format!("iteration={:04}/{}", games.0.iteration, files.name());
             for (kind, entry) in [("games", files.games), ("positions", files.positions)] {
                 inputs.push(Input { name: format!("{kind} {name}"), digest: entry.blake3.clone() });
             }
         }
-        if let Some(tables) = params.training().open_tablebases()? {
-            inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
-        }
+        inputs.extend(params.training().open_tablebases()?.as_ref().map(files::tablebases_input));
         Ok(inputs)
     }
 
@@ -108,8 +98,9 @@ impl Step for NetworkValidation {
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.network)?;
-        let shards = Shards::<Part>::find(workspace, self.shards())?;
-        let done = shards.finished.keys().map(|index| u64::from(self.shards()[*index as usize].games)).sum();
+        let all = self.window.shards();
+        let shards = Shards::<Part>::find(workspace, all.clone())?;
+        let done = shards.finished.keys().map(|index| u64::from(all[*index as usize].games)).sum();
         let amount = Amount { unit: "games", done, total: self.games().into() };
         let progress = context.progress(workspace, &format!("validation of {}", self.network.name()), amount);
         let tables = params.training().open_tablebases()?;
@@ -127,8 +118,7 @@ impl Step for NetworkValidation {
             self.keep(workspace, shard, &found).map(|()| ControlFlow::Continue(()))
         };
         workspace.meter.set_lanes(context.lanes);
-        let worker =
-            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
+        let worker = || Ok::<_, StepError>(only_metered(&context.evaluators, &net, &workspace.meter)?);
         lanes::run(&shards.rest, context.lanes, &worker, &measure, &keep)?;
         context.close(&progress);
         let product = product(workspace, shards.count)?;
@@ -154,7 +144,7 @@ impl Step for NetworkValidation {
 
     fn figures(summary: &Value) -> String {
         let shown = |name| {
-            let figure = summary.member(name).and_then(Value::as_f64);
+            let figure = summary.figure(name);
             figure.map_or_else(|| "-".to_owned(), |figure| text_table::figure(figure, 3))
         };
         let positions = counted(number(summary, "positions") as usize, "position");
@@ -169,17 +159,17 @@ impl Step for NetworkValidation {
     }
 
     fn begun(&self, _: &ValidateParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
-        Ok(Shards::<Part>::find(workspace, self.shards())?.progress(|part| part.sums.positions))
+        Ok(Shards::<Part>::find(workspace, self.window.shards())?.progress(|part| part.sums.positions))
     }
 
     fn memory(&self, _: &ValidateParams, machine: Machine) -> Memory {
-        Memory::of_inference(&[&self.network], self.shards().len() as u32, machine)
+        Memory::of_inference(&[&self.network], self.window.shards().len() as u32, machine)
     }
 
     fn estimate(&self, params: &ValidateParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
         let all = self.positions(params);
         let positions = all.saturating_sub(done);
-        let shards = self.shards().len();
+        let shards = self.window.shards().len();
         let flops = positions as f64 * flops(&self.network);
         let shard = (all as u32).div_ceil(shards.max(1) as u32).max(1);
         let plan = ShardPlan { count: positions as u32, shard, game_slots: params.batch, lanes };
@@ -192,35 +182,13 @@ impl Step for NetworkValidation {
         MockResult { summary: self.assumed(params, assumption), files: vec!["predictions".to_owned()] }
     }
 
-    fn spent(&self, summary: &Value) -> Spent {
+    fn spent(&self, _: &ValidateParams, summary: &Value) -> Spent {
         let evaluations = number(summary, "positions") as f64;
         Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
     }
 }
 
 impl NetworkValidation {
-    /// The window's files, one pair for each shard.
-    fn stored(&self) -> impl Iterator<Item = Stored<'_>> {
-        (0..).zip(self.window.games()).flat_map(|(source, games)| {
-            let files = ShardFiles::of_iteration(&games.0.files);
-            files.map(move |files| Stored { source, games, files })
-        })
-    }
-
-    fn shards(&self) -> Vec<Shard> {
-        let mut first_game = 0;
-        let shard = |(index, stored): (u32, Stored<'_>)| {
-            let shard = Shard { index, first_game, games: stored.files.games.rows as u32 };
-            first_game += shard.games;
-            shard
-        };
-        (0..).zip(self.stored()).map(shard).collect()
-    }
-
-    fn part(&self, shard: Shard) -> Stored<'_> {
-        self.stored().nth(shard.index as usize).expect("a shard is one of the window's")
-    }
-
     fn games(&self) -> u32 {
         self.window.sum("games") as u32
     }
@@ -239,7 +207,7 @@ impl NetworkValidation {
         evaluator: &mut dyn Evaluator,
         observer: &dyn Observer,
     ) -> Result<Validated, StepError> {
-        let stored = self.part(shard);
+        let stored = self.window.stored_shard(shard);
         let root = stored.games.root(own);
         let games: Vec<GameRow> = read_entry(root, stored.files.games)?;
         let positions: Vec<PositionRow> = read_entry(root, stored.files.positions)?;
@@ -255,7 +223,7 @@ impl NetworkValidation {
 
     fn keep(&self, workspace: &StepWorkspace, shard: Shard, found: &Validated) -> Result<(), StepError> {
         let (network, number) = (short_digest(&self.network.0.digest), shard.index.to_string());
-        let games = self.part(shard).files.name();
+        let games = self.window.stored_shard(shard).files.name();
         let more = [("network", network), ("shard", number.as_str()), ("games", games)];
         let provenance = files::provenance(workspace, more);
         let path = workspace.part("predictions", shard.index);

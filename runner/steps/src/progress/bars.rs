@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use dc0_core::event::{Event, GameSnapshot, Observer};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::text_table::figure;
 
 use super::file::{LiveGameFile, ProgressFile, StepStatus};
@@ -89,7 +90,7 @@ impl StepProgress {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock().ignore_poison()
     }
 
     /// The time that the step has taken in this process.
@@ -121,22 +122,26 @@ impl StepProgress {
         }
         let mut counts = self.counts();
         counts.fleet = Some(status);
-        self.show(&counts);
+        self.show(counts);
     }
 
     /// Shows the counts on the bar and in the file.
-    fn show(&self, counts: &Counts) {
+    fn show(&self, counts: MutexGuard<'_, Counts>) {
         if let Some(bar) = &self.bar {
-            bar.set_message(self.message(counts));
+            bar.set_message(self.message(&counts));
         }
         let Some(file) = &self.file else { return };
-        file.update(self.watch, |standing| {
+        let due = file.due(self.watch, |standing| {
             standing.done = counts.done;
             standing.work = counts.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
             standing.figures =
                 counts.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
             standing.fleet.clone_from(&counts.fleet);
         });
+        drop(counts);
+        if let Some(standing) = due {
+            file.write(&standing);
+        }
     }
 
     fn message(&self, counts: &Counts) -> String {
@@ -190,7 +195,7 @@ impl Observer for StepProgress {
                 return;
             }
         }
-        self.show(&counts);
+        self.show(counts);
     }
 
     fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {

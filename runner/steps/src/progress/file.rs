@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use std::{fs, io};
 
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::regular;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +81,8 @@ pub(super) struct ProgressFile {
 struct State {
     standing: StepStatus,
     written: Option<Stopwatch>,
+    /// Whether a thread is writing the file.
+    is_written_now: bool,
     /// When the game's snapshot was taken.
     game_taken: Option<Stopwatch>,
     /// Whether writing has failed, which is reported only once.
@@ -88,18 +91,22 @@ struct State {
 
 impl ProgressFile {
     pub(super) fn new(path: PathBuf, standing: StepStatus) -> Self {
-        let file = Self {
-            path,
-            state: Mutex::new(State { standing, written: None, game_taken: None, failed: false }),
-        };
-        file.update(Stopwatch::start(), |_| {});
+        let state = State { standing, written: None, is_written_now: false, game_taken: None, failed: false };
+        let file = Self { path, state: Mutex::new(state) };
+        if let Some(standing) = file.due(Stopwatch::start(), |_| {}) {
+            file.write(&standing);
+        }
         file
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().ignore_poison()
     }
 
     /// Takes a snapshot of a game for the next write of the file. Several lanes offer their games: one is followed until it has not
     /// been offered for a while, because it has ended.
     pub(super) fn on_game(&self, number: u32, snapshot: impl FnOnce() -> LiveGameFile) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let is_followed = state.standing.game.as_ref().is_none_or(|game| game.number == number);
         let wait = if is_followed { EVERY } else { 3 * EVERY };
         if state.game_taken.is_none_or(|game_taken| game_taken.elapsed() >= wait) {
@@ -108,22 +115,30 @@ impl ProgressFile {
         }
     }
 
-    /// Writes the file if the last write is long enough ago.
-    pub(super) fn update(&self, step: Stopwatch, fill: impl FnOnce(&mut StepStatus)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.written.is_some_and(|written| written.elapsed() < EVERY) {
-            return;
+    /// What is to be [written](Self::write) now, if the last write is over and long enough ago.
+    #[must_use]
+    pub(super) fn due(&self, step: Stopwatch, fill: impl FnOnce(&mut StepStatus)) -> Option<StepStatus> {
+        let mut state = self.state();
+        if state.is_written_now || state.written.is_some_and(|written| written.elapsed() < EVERY) {
+            return None;
         }
         fill(&mut state.standing);
         // JSON cannot represent figures that are not finite.
         state.standing.figures.retain(|_, figure| figure.is_finite());
         state.standing.seconds = step.elapsed().as_secs_f64();
         state.standing.at = clock::timestamp();
-        state.written = Some(Stopwatch::start());
-        if let Err(cause) = write(&self.path, &state.standing)
-            && !state.failed
+        (state.written, state.is_written_now) = (Some(Stopwatch::start()), true);
+        Some(state.standing.clone())
+    }
+
+    /// Writes what is due. No lock is held meanwhile, since the disk may be slow and lanes report what they do all the time.
+    pub(super) fn write(&self, standing: &StepStatus) {
+        let written = write(&self.path, standing);
+        let mut state = self.state();
+        state.is_written_now = false;
+        if let Err(cause) = written
+            && !std::mem::replace(&mut state.failed, true)
         {
-            state.failed = true;
             log::warn!(
                 "{} cannot be written, so the live view shows no progress of the step: {cause}",
                 self.path.display()
@@ -158,7 +173,7 @@ mod tests {
         let path = folder.path().join("progress.json");
         let standing = StepStatus { label: "a step".to_owned(), total: 5, ..StepStatus::default() };
         let file = ProgressFile::new(path.clone(), standing);
-        file.update(Stopwatch::start(), |standing| standing.done = 3);
+        assert_eq!(file.due(Stopwatch::start(), |standing| standing.done = 3), None);
         let read = StepStatus::read(&path).expect("a file");
         assert_eq!((read.label.as_str(), read.done, read.total), ("a step", 0, 5));
         let with_loss =
@@ -171,14 +186,31 @@ mod tests {
     }
 
     #[test]
+    fn lanes_go_on_while_the_file_is_written_and_what_came_meanwhile_is_written_next() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("progress.json");
+        let file = ProgressFile::new(path.clone(), StepStatus::default());
+        let due = |done| {
+            file.state().written = Stopwatch::start().earlier_by(EVERY);
+            file.due(Stopwatch::start(), |standing| standing.done = done)
+        };
+        let first = due(1).expect("the file was written long ago");
+        assert_eq!(due(2), None, "the first is still written");
+        file.on_game(0, || LiveGameFile { number: 0, start: "x".to_owned(), moves: Vec::new() });
+        file.write(&first);
+        file.write(&due(3).expect("the first is written"));
+        assert_eq!(StepStatus::read(&path).map(|read| read.done), Some(3));
+    }
+
+    #[test]
     fn one_game_is_followed_until_it_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = ProgressFile::new(folder.path().join("progress.json"), StepStatus::default());
         let playing = |number, plies| LiveGameFile { number, start: "x".to_owned(), moves: vec![7; plies] };
         let pass = |time| {
-            file.state.lock().expect("whole").game_taken = Stopwatch::start().earlier_by(time);
+            file.state().game_taken = Stopwatch::start().earlier_by(time);
         };
-        let shown = || file.state.lock().expect("whole").standing.game.clone();
+        let shown = || file.state().standing.game.clone();
         file.on_game(3, || playing(3, 1));
         file.on_game(3, || panic!("too soon"));
         pass(EVERY);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dc0_backend::Evaluators;
-use dc0_core::arena::{self, ArenaParams, MatchShard, baseline};
+use dc0_core::arena::{self, ArenaParams, Lineup, MatchShard, baseline};
 use dc0_core::board::Side;
 use dc0_core::book::Book;
 use dc0_core::event::Observer;
@@ -15,7 +15,8 @@ use dc0_core::store::{MatchGameRow, Provenance, legality};
 use dc0_runs::Meter;
 use serde::{Deserialize, Serialize};
 
-use super::{Arena, MatchPlayer, MatchSetup, OPENINGS};
+use super::setup::{MatchPlayer, MatchSetup};
+use super::{Arena, OPENINGS};
 use crate::executor::{Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks};
 use crate::metered::metered;
 use crate::step::Step as _;
@@ -99,10 +100,11 @@ impl RemoteShards for Remote {
         evaluators: &Evaluators,
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
-        let per_lane = self.nets.iter().flatten().count() as u32;
+        let setup = self.setup(evaluators);
+        let per_lane = setup.evaluators_of_lane();
         let measured = |evaluator, net: &Checkpoint| metered(evaluator, meter, per_lane, &net.spec);
         let make = |job: &arena::Match<'_>| Ok(arena::evaluators(job)?);
-        Ok(self.setup(evaluators).with_match(&measured, make)?)
+        Ok(setup.with_match(&measured, make)?)
     }
 
     fn shard(
@@ -112,10 +114,12 @@ impl RemoteShards for Remote {
         _: Vec<Vec<u8>>,
         observer: &dyn Observer,
     ) -> Result<Reply, JobError> {
-        checks::shard(shard, self.params.games, self.params.shard_games)?;
+        let setup = self.setup(evaluators);
+        let shard_games = Lineup::of_nets(setup.owns()).shard_games(&self.params);
+        checks::shard(shard, self.params.games, shard_games)?;
         let play =
             |job: &arena::Match<'_>| Ok(arena::play_shard(job, shard, &mut lane.evaluators, observer)?);
-        let MatchShard { rows, evaluations } = self.setup(evaluators).with_match(&plain, play)?;
+        let MatchShard { rows, evaluations } = setup.with_match(&plain, play)?;
         let tables = vec![ReplyTable::of(&rows, &self.provenance)?];
         let figures = serde_json::to_value(Figures { evaluations }).expect("a count");
         Ok(Reply { tables, figures })

@@ -1,25 +1,25 @@
 //! Puzzles answered by players without a tree search over a net: baselines, programs, and alpha-beta with the values of a net.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use dc0_core::arena::{Forfeit, MakeProgram, ProgramSolver, PuzzleSolver, summarise_answers};
 use dc0_core::event::{Event, Observer};
 use dc0_core::params::Value;
 use dc0_core::selfplay::{Shard, lanes};
-use dc0_core::store::{AnswerRow, FileEntry, Provenance, read_entry, write_shard_table, write_table};
+use dc0_core::store::{AnswerRow, FileEntry, Provenance, write_shard_table, write_table};
 use dc0_opponents::Opponent;
 use dc0_process::format::counted;
 use dc0_runs::{PartialProgress, Product, RunError, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
-use super::{PLAYER, PuzzleParams, Puzzles, is_right, right};
+use super::suite::{is_right, right};
+use super::{PLAYER, PuzzleParams, Puzzles};
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::executor::{Described, Job, Keep, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted};
+use crate::executor::{Keep, RemoteWork, ShardWork};
 use crate::files;
 use crate::handles::Player;
-use crate::kinds::programs::Startable;
+use crate::kinds::players::Startable;
 use crate::shards::Shards;
 
 /// A shard's part of the progress.
@@ -57,7 +57,7 @@ pub(super) fn run(
 
 /// The figures of a result for the closing line.
 pub(super) fn figures(summary: &Value) -> String {
-    let number = |name| summary.member(name).and_then(Value::as_f64);
+    let number = |name| summary.figure(name);
     let puzzles = number("puzzles").unwrap_or(f64::NAN);
     let solved = match summary.member("solved") {
         Some(Value::List(list)) => list.first().and_then(Value::as_f64).unwrap_or(f64::NAN),
@@ -135,7 +135,7 @@ impl AnswerWork<'_> {
         let mut rows = Vec::new();
         for number in shard.game_numbers() {
             let puzzle = &self.step.suite.puzzles[number as usize];
-            let found = solver.answer(puzzle, (self.workspace.seed, number), observer)?;
+            let found = solver.answer(puzzle, self.workspace.seed, number, observer)?;
             let mut row = AnswerRow {
                 puzzle: number,
                 player: self.name.to_owned(),
@@ -176,9 +176,7 @@ impl AnswerWork<'_> {
     fn product(&self, shards: u32) -> Result<Product, StepError> {
         let (root, mut rows) = (self.workspace.folder.root(), Vec::new());
         for note in self.workspace.all_shards::<Part>(shards)? {
-            for entry in &note.files {
-                rows.extend(read_entry::<AnswerRow>(root, entry)?);
-            }
+            rows.extend(note.rows::<AnswerRow>(root)?);
         }
         let file = write_table(root, &self.workspace.part("answers", 0), &rows, &self.provenance)?;
         Ok(Product { files: vec![file], summary: named(self.step, summarise_answers(&rows)) })
@@ -213,32 +211,16 @@ impl ShardWork for AnswerWork<'_> {
         }
     }
 
-    fn folder(&self) -> &Path {
-        self.workspace.folder.root()
+    fn workspace(&self) -> &StepWorkspace {
+        self.workspace
     }
 
-    fn stays_here(&self) -> Option<&'static str> {
-        Some("workers solve puzzles only by tree searches")
-    }
-
-    fn job(&self) -> Result<Described<Job>, StepError> {
-        unreachable!("the shards stay here")
-    }
-
-    fn task(&self, shard: Shard) -> Result<Described<Task>, StepError> {
-        Ok(Described { of: Task::of(shard), sources: Sources::new() })
-    }
-
-    fn read(&self, _: Shard, _: Reply) -> Result<Vec<AnswerRow>, Unaccepted> {
-        unreachable!("the shards stay here")
-    }
-
-    fn tables(&self, _: Shard, found: &Vec<AnswerRow>) -> Result<Vec<ReplyTable>, StepError> {
-        Ok(vec![ReplyTable::of(found, &self.provenance)?])
+    fn remote(&self) -> Result<&dyn RemoteWork<Found = Vec<AnswerRow>>, &'static str> {
+        Err("workers solve puzzles only by tree searches")
     }
 
     fn store(&self, shard: Shard, found: &Vec<AnswerRow>) -> Result<Vec<FileEntry>, StepError> {
-        let path = format!("steps/work/{}/shard-{:05}.parquet", self.workspace.identity.short(), shard.index);
+        let path = self.workspace.scratch_part(shard.index);
         Ok(vec![write_shard_table(self.workspace.folder.root(), &path, found, &self.provenance)?])
     }
 
@@ -251,13 +233,5 @@ impl ShardWork for AnswerWork<'_> {
         let part = Part { puzzles: found.len() as u64 };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part })?;
         Ok(ControlFlow::Continue(()))
-    }
-
-    fn discard(&self, shard: Shard) -> Result<(), StepError> {
-        Ok(self.workspace.discard_shard(shard.index)?)
-    }
-
-    fn report(&self, found: &Vec<AnswerRow>, observer: &dyn Observer) {
-        observer.event(Event::Work { unit: "puzzles", amount: found.len() as u64 });
     }
 }

@@ -9,7 +9,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
     GameRow, PositionRow, ReanalysisJob, ReanalysisParams, Reanalyzed, ReanalyzedPositions, SelfPlayStats,
-    Shard, ShardResult, with_cache,
+    Shard, ShardResult, games_with_positions, with_cache,
 };
 use dc0_core::store::{Provenance, legality};
 use dc0_runs::Meter;
@@ -19,8 +19,8 @@ use crate::error::StepError;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
 };
-use crate::kinds::self_play::stats_fault;
-use crate::metered::metered;
+use crate::kinds::self_play::{stats_fault, stray_fault};
+use crate::metered::only_metered;
 use crate::step::Step as _;
 
 /// The shards of reanalysis.
@@ -48,8 +48,7 @@ impl RemoteShards for Remote {
         evaluators: &Evaluators,
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
-        let evaluator = evaluators.make(&self.net).map_err(StepError::from)?;
-        let evaluator = metered(evaluator, meter, 1, &self.net.spec);
+        let evaluator = only_metered(evaluators, &self.net, meter).map_err(StepError::from)?;
         Ok(vec![with_cache(evaluator, self.params.cache)])
     }
 
@@ -78,7 +77,7 @@ impl RemoteShards for Remote {
             tables: None,
         };
         let found =
-            job.shard(games, positions, &mut lane.evaluators[0], observer).map_err(StepError::from)?;
+            job.shard(&games, &positions, &mut lane.evaluators[0], observer).map_err(StepError::from)?;
         let provenance = shard_provenance(&self.provenance, shard);
         let tables = vec![
             ReplyTable::of(&found.shard.games, &provenance)?,
@@ -117,10 +116,9 @@ pub(super) fn read(
             row.game, row.ply
         ));
     }
-    let (mut found, mut rest) = (SelfPlayStats::default(), sent.as_slice());
-    for row in games {
-        let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
-        rest = others;
+    let mut found = SelfPlayStats::default();
+    for pair in games_with_positions(games, &sent) {
+        let (row, own) = pair.map_err(stray_fault)?;
         if let Some(fault) = legality::reanalyzed_fault(row, own) {
             return Err(format!("game {}: {fault}", row.game));
         }

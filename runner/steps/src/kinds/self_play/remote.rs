@@ -11,7 +11,7 @@ use dc0_core::params::Value;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
     self, GameRow, Openings, PositionRow, SearcherKind, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard,
-    ShardResult,
+    ShardResult, games_with_positions,
 };
 use dc0_core::store::{Provenance, legality};
 use dc0_runs::Meter;
@@ -21,7 +21,7 @@ use crate::error::StepError;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
 };
-use crate::metered::{metered, row_flops};
+use crate::metered::{only_metered, row_flops};
 use crate::step::Step as _;
 
 /// The shards of self-play.
@@ -75,8 +75,7 @@ impl RemoteShards for Remote {
     ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
         match self.params.search.searcher() {
             SearcherKind::Tree => {
-                let evaluator = evaluators.make(&self.net).map_err(StepError::from)?;
-                let evaluator = metered(evaluator, meter, 1, &self.net.spec);
+                let evaluator = only_metered(evaluators, &self.net, meter).map_err(StepError::from)?;
                 Ok(vec![selfplay::with_cache(evaluator, self.params.cache)])
             }
             // It evaluates positions itself.
@@ -141,19 +140,14 @@ impl Expected<'_> {
             return Err(format!("its games are not those numbered {:?}", shard.game_numbers()));
         }
         let mut found = SelfPlayStats::default();
-        let mut rest = positions.as_slice();
-        for row in &games {
-            let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
-            rest = others;
+        for pair in games_with_positions(&games, &positions) {
+            let (row, own) = pair.map_err(stray_fault)?;
             let fault =
                 self.start_fault(row).or_else(|| legality::self_play_fault(row, own, &self.params.rules()));
             if let Some(fault) = fault {
                 return Err(format!("game {}: {fault}", row.game));
             }
             found.add_game(row, own);
-        }
-        if let Some(position) = rest.first() {
-            return Err(format!("it has positions of game {}, which it does not have", position.game));
         }
         stats_fault(&stats, &found).map_or(Ok(ShardResult { games, positions, stats }), Err)
     }
@@ -169,6 +163,11 @@ impl Expected<'_> {
             Err(cause) => Some(cause.to_string()),
         }
     }
+}
+
+/// What is wrong with a shard that has a position of no game.
+pub(in crate::kinds) fn stray_fault(position: &PositionRow) -> String {
+    format!("it has positions of game {}, which it does not have", position.game)
 }
 
 /// What contradicts the rows in the figures of a shard, or themselves.

@@ -87,6 +87,8 @@ fn forged_games_are_refused_with_the_reason() {
     assert!(fault(halved).contains("the shares of `target` sum to"));
     assert!(fault(|found| found.positions[0].fen = Game::initial().position().fen()).contains("`fen` is"));
     assert!(fault(|found| drop(found.positions.pop())).contains("positions are stored"));
+    let stray = fault(|found| found.positions[0].game = 1);
+    assert!(stray.contains("positions of game 1, which it does not have"), "{stray}");
 }
 
 #[test]

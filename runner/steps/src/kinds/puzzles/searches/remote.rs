@@ -13,7 +13,8 @@ use dc0_core::selfplay::Shard;
 use dc0_core::store::{Provenance, PuzzleRow};
 use dc0_runs::Meter;
 
-use super::{PuzzleParams, Puzzles, Solved, Spending, is_right, solve, solved_from};
+use super::{PuzzleParams, Puzzles, Solved, Spending, is_right, right, solve, solved_from};
+use crate::error::StepError;
 use crate::estimate::most_evaluations;
 use crate::executor::{
     Artefacts, Job, JobError, Lane, RemoteKind, RemoteShards, Reply, ReplyTable, checks, shard_provenance,
@@ -53,7 +54,8 @@ impl RemoteShards for Remote {
         evaluators: &Evaluators,
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn Evaluator>>, JobError> {
-        let evaluator = self.params.evaluator(evaluators, &self.net)?;
+        let evaluator = evaluators.make_in(&self.net, self.params.player.precision);
+        let evaluator = evaluator.map_err(StepError::from)?;
         Ok(vec![metered(evaluator, meter, 1, &self.net.spec)])
     }
 
@@ -107,7 +109,7 @@ pub(super) fn read(
 
 /// What is wrong with the rows of a puzzle, if anything; ranges and proofs were checked as they were read.
 fn fault(params: &PuzzleParams, puzzle: &Puzzle, number: u32, rows: &[PuzzleRow]) -> Option<String> {
-    let (position, right) = (puzzle.game.position(), super::right(puzzle));
+    let (position, right) = (puzzle.game.position(), right(puzzle));
     let is_legal =
         |packed| Move::from_packed(packed).is_some_and(|played| position.legal_moves().contains(&played));
     let from = solved_from(params.budgets(), |index| is_right(puzzle, rows[index].played));
