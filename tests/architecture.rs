@@ -320,13 +320,36 @@ fn core_and_analysis_do_not_print_or_read_clock_or_environment() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// The only file that names what it is about; others call `ignore_poison`.
+const POISON: &str = "core/src/poison.rs";
+
+#[test]
+fn only_one_module_names_poison_errors() {
+    let mut broken = Vec::new();
+    for source in packages().iter().flat_map(Package::crates) {
+        for module in source.modules.iter().filter(|module| module.file != Path::new(POISON)) {
+            let named = module
+                .mentions
+                .iter()
+                .filter(|mention| mention.path.iter().any(|name| name == "PoisonError"));
+            broken.extend(named.map(|mention| format!("{}:{}", module.file.display(), mention.line)));
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "use dc0_core::poison::IgnorePoison instead of PoisonError in\n{}",
+        broken.join("\n")
+    );
+}
+
 /// The modules that games come from: functions of a system's library would make them depend on the machine.
-const SAME_EVERYWHERE: [&str; 7] = [
+const SAME_EVERYWHERE: [&str; 8] = [
     "core/src/alphabeta",
     "core/src/arena/league",
     "core/src/network/exponential",
     "core/src/network/moves_left",
     "core/src/network/nnue",
+    "core/src/network/value_fit",
     "core/src/search",
     "core/src/selfplay",
 ];

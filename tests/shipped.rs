@@ -22,7 +22,7 @@ fn the_book_of_openings_is_made_by_its_command() {
     // A larger book begins with the smaller one.
     let params =
         RandomBookParams { count: 25, plies: 8, depth: 5, max_score: 40, ..RandomBookParams::default() };
-    let made = generate_book(&params, Seed { run: 1, step: 0 }, (2, None), &Silent).expect("a book");
+    let made = generate_book(&params, Seed { run: 1, step: 0 }, 2, None, &Silent).expect("a book");
     let made: String = made.iter().map(|epd| format!("{epd}\n")).collect();
     assert!(content.starts_with(made.as_bytes()), "{made}");
 }

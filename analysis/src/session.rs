@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::{FileEntry, StoreError, verify_file};
 
 use crate::duckdb::{Connection, Settings, path_text};
@@ -75,7 +76,7 @@ impl Session {
     /// Compares a file with its digest, once.
     pub(crate) fn verify(&self, folder: &Path, entry: &FileEntry) -> Result<(), StoreError> {
         let file = folder.join(&entry.path);
-        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let verified = || self.verified.lock().ignore_poison();
         if !verified().contains(&file) {
             verify_file(folder, entry)?;
             verified().insert(file);
@@ -92,7 +93,7 @@ impl Session {
         check: impl FnOnce() -> Result<(), AnalysisError>,
     ) -> Result<bool, AnalysisError> {
         let Some(left_out) = &self.left_out else { return check().map(|()| true) };
-        let left_out = || left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let left_out = || left_out.lock().ignore_poison();
         if left_out().contains_key(file) {
             return Ok(false);
         }
@@ -111,16 +112,13 @@ impl Session {
 
     /// What was left out so far, in the order of the files' paths.
     pub(crate) fn left_out(&self) -> Vec<Damage> {
-        let left_out =
-            self.left_out.as_ref().map(|left_out| left_out.lock().unwrap_or_else(PoisonError::into_inner));
+        let left_out = self.left_out.as_ref().map(|left_out| left_out.lock().ignore_poison());
         left_out.map_or_else(Vec::new, |left_out| left_out.values().cloned().collect())
     }
 
     /// Reads a whole file whose digest is not known. It must be one that was read before.
     pub(crate) fn decode(&self, file: &Path) -> Result<(), AnalysisError> {
-        if self.left_out.is_none()
-            || self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
-        {
+        if self.left_out.is_none() || self.verified.lock().ignore_poison().contains(file) {
             return Ok(());
         }
         let path = path_text(&file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
@@ -129,7 +127,7 @@ impl Session {
         );
         let read = self.connection()?.rows(&select);
         read.map_err(|error| StoreError::Damaged { file: file.to_owned(), cause: error.message })?;
-        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned());
+        self.verified.lock().ignore_poison().insert(file.to_owned());
         Ok(())
     }
 

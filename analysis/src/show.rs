@@ -5,7 +5,9 @@ use std::fmt;
 use dc0_core::params::Value;
 use dc0_core::text_table::{Align, aligned};
 
+use crate::error::AnalysisError;
 use crate::export::json;
+use crate::frame::Frame;
 use crate::rows::Rows;
 
 /// How much of a result is shown.
@@ -49,6 +51,17 @@ impl Rows {
         let align = |column: usize| if is_number(&kinds[column]) { Align::Right } else { Align::Left };
         let table = aligned(&lines, align).join("\n");
         Shown { table, rows_left_out: self.len() - rows, cells_cut }
+    }
+}
+
+impl Frame {
+    /// The first rows as text, and how many more there are.
+    pub fn preview(&self, limits: Limits) -> Result<String, AnalysisError> {
+        let shown = self.head(limits.rows as u64 + 1)?.rows()?.shown(limits);
+        if shown.rows_left_out == 0 {
+            return Ok(shown.table);
+        }
+        Ok(format!("{}\n… {} more rows", shown.table, self.count()? - limits.rows as u64))
     }
 }
 

@@ -5,9 +5,10 @@
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use polars::prelude::{Column, DataFrame, PlSmallStr, Series};
 
 use super::api::{Api, Handle, RawResult, SUCCESS};
@@ -99,7 +100,7 @@ impl Connection {
     }
 
     fn lock(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handles.lock().ignore_poison()
     }
 
     /// Runs statements whose results do not matter.

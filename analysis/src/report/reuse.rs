@@ -81,7 +81,7 @@ fn of_run(run: &RunSource, counts: &PositionCounts) -> Vec<Reuse> {
             read.extend(own.keys().copied());
         }
         let new = new.filter(|new| *new > 0.0);
-        let samples = training.summary.member("samples_seen").and_then(Value::as_f64);
+        let samples = training.summary.figure("samples_seen");
         if let (Some(network), Some(samples), Some(new)) = (training.number, samples, new) {
             reuses.push(Reuse { run: run.name.clone(), network, samples: samples / new });
         }
@@ -116,7 +116,7 @@ impl Targets {
     /// Those of the copies by a reanalysis, if it copies games as they were stored.
     fn of_reanalysis(step: &StepRow) -> Self {
         let takes_all = step.params.member("positions") == Some(&Value::Text("all".to_owned()));
-        let share = step.params.member("share").and_then(Value::as_f64).unwrap_or(1.0);
+        let share = step.params.figure("share").unwrap_or(1.0);
         match (takes_all, share < 1.0) {
             (true, false) => Self::All,
             (true, true) => Self::Drawn,

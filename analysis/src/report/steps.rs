@@ -89,13 +89,8 @@ impl Step {
 
     /// A figure of its result.
     pub(super) fn figure(&self, name: &str) -> Option<f64> {
-        member(&self.summary, name)?.as_f64()
+        self.summary.figure(name)
     }
-}
-
-/// A member of a group; `None` if the value is not a group or lacks it.
-pub(super) fn member<'a>(group: &'a Value, name: &str) -> Option<&'a Value> {
-    if let Value::Group(members) = group { members.get(name) } else { None }
 }
 
 /// All steps, run by run, in order.

@@ -23,6 +23,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::chain;
+use dc0_process::folders::cache_folder;
 use dc0_process::format::counted;
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::device_kind;
@@ -171,9 +172,8 @@ impl Command for WorkerArgs {
 
 impl WorkerArgs {
     fn cache_folder(&self) -> PathBuf {
-        let variable = |name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let standard = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-        self.cache.clone().unwrap_or_else(|| standard().unwrap_or_else(env::temp_dir).join("dc0/fleet"))
+        let standard = || cache_folder().unwrap_or_else(|| env::temp_dir().join("dc0")).join("fleet");
+        self.cache.clone().unwrap_or_else(standard)
     }
 }
 

@@ -297,7 +297,8 @@ mod tests {
         assert_eq!(api.returns("train"), Some(&ReturnType::Handle("Network".to_owned())));
         assert_eq!(api.returns("sweep"), Some(&ReturnType::Handle("Sweep".to_owned())));
         assert!(matches!(api.returns("network_preset"), Some(ReturnType::Data(_))));
-        for (kind, name) in [("Network", "policy_loss"), ("Verdict", "score_low"), ("Run", "generation")] {
+        for (kind, name) in [("Network", "policy_loss"), ("MatchResult", "score_low"), ("Run", "generation")]
+        {
             assert!(api.fields(kind).iter().any(|(known, _)| known == name), "{kind}.{name}");
         }
         assert!(api.fields_of_trials().any(|name| name == "goes_on"));

@@ -105,7 +105,7 @@ fn after_an_unknown_receiver_members_of_all_handles_are_offered_and_explained() 
     assert!(of_net.iter().all(|label| label != "score"), "{of_net:?}");
     let explained =
         at_end(&api, path, "unknown.score_low", |cursor| hover(cursor).map(|hover| hover.markdown));
-    assert!(explained.is_some_and(|text| text.contains("of a `Verdict`")));
+    assert!(explained.is_some_and(|text| text.contains("of a `MatchResult`")));
 }
 
 #[test]

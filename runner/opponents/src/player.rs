@@ -93,9 +93,9 @@ pub(crate) struct Report {
 /// The score of a mate on the board, in centipawns.
 const MATE: f64 = Scores::MATE as f64;
 
-/// The score of a mate in some moves, for the side that mates.
-pub(crate) fn mate_in(moves: i64) -> f64 {
-    MATE - moves as f64
+/// The score of a mate in some moves; of none, or fewer, for the side that is mated.
+pub(crate) fn mate(moves: i64) -> f64 {
+    if moves > 0 { MATE - moves as f64 } else { -MATE - moves as f64 }
 }
 
 /// The score of an evaluation. Larger ones than this are ways of programs to say that the game is decided, and must not be taken
@@ -419,12 +419,12 @@ impl<P: Protocol> Program for Player<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClockParams, GameClock, evaluation, mate_in};
+    use super::{ClockParams, GameClock, evaluation, mate};
 
     #[test]
     fn no_evaluation_is_taken_for_a_mate() {
         assert_eq!((evaluation(-31), evaluation(50_000), evaluation(-50_000)), (-31.0, 31_000.0, -31_000.0));
-        assert_eq!(mate_in(3), 31_997.0);
+        assert_eq!([mate(3), mate(0), mate(-2)], [31_997.0, -32_000.0, -31_998.0]);
     }
 
     #[test]

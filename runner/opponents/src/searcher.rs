@@ -12,10 +12,12 @@ use dc0_core::alphabeta::{
 };
 use dc0_core::arena::{Answer, Clock, Forfeit, NotBegun, Program};
 use dc0_core::board::{Fault, Game, Tablebase, TablebaseError};
+use dc0_core::durable;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::params::{Param as _, Value};
-use dc0_core::store::Scores;
 use dc0_process::clock::Stopwatch;
+
+use crate::player::mate;
 
 /// How long [`Program::answer`] waits.
 const POLL: Duration = Duration::from_millis(100);
@@ -65,7 +67,7 @@ pub(crate) fn identity(params: &AlphaBetaParams, tables: Option<&Tablebase>) -> 
 
 /// The digest of [`identity`].
 pub(crate) fn digest(params: &AlphaBetaParams, tables: Option<&Tablebase>) -> String {
-    blake3::hash(identity(params, tables).canonical().as_bytes()).to_hex().to_string()
+    durable::digest(identity(params, tables).canonical().as_bytes())
 }
 
 /// What a search came to, with the searcher.
@@ -212,8 +214,7 @@ impl Drop for Searcher {
 fn answer(found: &Found, seconds: f64) -> Answer {
     let score = match found.score() {
         Score::Centipawns(centipawns) => f64::from(centipawns),
-        Score::Mate(moves) if moves > 0 => f64::from(Scores::MATE) - f64::from(moves),
-        Score::Mate(moves) => -f64::from(Scores::MATE) - f64::from(moves),
+        Score::Mate(moves) => mate(i64::from(moves)),
     };
     let (depth, nodes) = (Some(found.depth), Some(found.nodes));
     Answer { played: found.best(), score: Some(score), depth, nodes, seconds }

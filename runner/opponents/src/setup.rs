@@ -6,6 +6,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use dc0_core::durable;
 use dc0_core::params::{Param as _, Problems, Value};
 use dc0_process::clock::Stopwatch;
 
@@ -134,7 +135,7 @@ impl Setup {
 
     /// The digest of what determines its games.
     pub(crate) fn digest(&self) -> String {
-        blake3::hash(self.essence().canonical().as_bytes()).to_hex().to_string()
+        durable::digest(self.essence().canonical().as_bytes())
     }
 
     /// All that is known of it, for manifests.

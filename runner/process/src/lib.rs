@@ -5,6 +5,7 @@ pub mod command;
 pub mod console;
 pub mod exit;
 pub mod fault;
+pub mod folders;
 pub mod format;
 pub mod interrupt;
 pub mod logging;

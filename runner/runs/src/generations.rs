@@ -102,7 +102,7 @@ impl Generations {
         // The file is written first: a journal that is behind it is no fault.
         let recorded = journal.promotions();
         if is_changed || recorded.last().is_none() || self.missing(&recorded).is_some() {
-            journal.note(JournalEvent::Promoted.name(), details)?;
+            journal.note(JournalEvent::Promoted, details)?;
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Generations {
             return Ok(());
         }
         // The journal is written first, as it may be behind the file.
-        journal.note(JournalEvent::Withdrawn.name(), [("generation", json!(self.reached))])?;
+        journal.note(JournalEvent::Withdrawn, [("generation", json!(self.reached))])?;
         self.stored.truncate(self.reached);
         self.write()
     }

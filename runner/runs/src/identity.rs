@@ -45,7 +45,7 @@ impl Identity {
             ("seed", text(&run_seed.to_string())),
             ("occurrence", Value::Int(occurrence.into())),
         ];
-        let all = Value::Group(parts.map(|(name, value)| (name.to_owned(), value)).into());
+        let all = Value::of(parts);
         Self(dc0_core::durable::digest(all.canonical().as_bytes()))
     }
 

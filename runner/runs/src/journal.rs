@@ -56,19 +56,19 @@ impl Journal {
         self.writing().ledger.clone()
     }
 
-    /// Appends an entry with the current time; `event` is the name of a [`JournalEvent`].
+    /// Appends an entry with the current time.
     pub fn note<'a>(
         &self,
-        event: &str,
+        event: JournalEvent,
         details: impl IntoIterator<Item = (&'a str, Value)>,
     ) -> Result<(), RunError> {
         let mut line = Map::new();
         line.insert("at".to_owned(), clock::timestamp().into());
-        line.insert("event".to_owned(), event.into());
+        line.insert("event".to_owned(), event.name().into());
         line.extend(details.into_iter().map(|(name, value)| (name.to_owned(), value)));
         let entry = JournalEntry::new(Value::Object(line));
         // Progress may be lost in a power cut, but a step must not be finished without its entry.
-        let must_last = entry.event() != Some(JournalEvent::Working);
+        let must_last = event != JournalEvent::Working;
         let mut writing = self.writing();
         writing.file.append(entry.json(), must_last)?;
         writing.ledger.apply(&entry);

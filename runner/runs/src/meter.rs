@@ -182,10 +182,8 @@ impl Meter {
             ("costs", json!(self.figures())),
         ];
         let details = details.into_iter().chain(self.workers());
-        let recorded = self
-            .journal
-            .as_ref()
-            .map_or(Ok(()), |journal| journal.note(JournalEvent::Working.name(), details));
+        let recorded =
+            self.journal.as_ref().map_or(Ok(()), |journal| journal.note(JournalEvent::Working, details));
         if let Err(error) = recorded {
             log::warn!("{error}");
         }

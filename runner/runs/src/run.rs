@@ -95,34 +95,23 @@ impl Begun {
     }
 }
 
-/// How to open a run. `None` leaves a setting open: an existing run keeps the value it was created with.
+/// How to open a run.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// The folder that holds runs.
     pub parent: &'a Path,
     /// The record of the run if it is new.
     pub record: Record,
-    /// The requested seed.
-    pub seed: Option<u64>,
-    /// The requested backend.
-    pub backend: Option<String>,
-    /// The requested device.
-    pub device: Option<String>,
-    /// The requested precision.
-    pub precision: Option<String>,
-    /// The requested number of threads.
-    pub threads: Option<u32>,
+    /// What is requested of an existing one.
+    pub requested: Requested<'a>,
     /// Runs whose finished steps are taken over.
     pub reuse_sources: Arc<ReuseSources>,
-    /// For a fork, the run and its iteration with which it begins.
-    pub fork: Option<(&'a str, u32)>,
 }
 
-/// What is requested of a run that may exist: its script's file, and the settings that are fixed once it exists; `None` leaves one open.
-#[derive(Debug, Clone, Copy)]
+/// The settings that are fixed once a run exists, as they are requested. `None` leaves one open: the run keeps the value it was created
+/// with.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Requested<'a> {
-    /// The name of the script's file.
-    pub script: &'a str,
     /// The seed.
     pub seed: Option<u64>,
     /// The backend.
@@ -138,11 +127,11 @@ pub struct Requested<'a> {
 }
 
 impl Requested<'_> {
-    /// An error if an existing run cannot be opened this way.
-    pub fn check(&self, folder: &Folder, found: &Record) -> Result<(), RunError> {
+    /// An error if an existing run cannot be opened this way by a script's file.
+    pub fn check(&self, folder: &Folder, found: &Record, script: &str) -> Result<(), RunError> {
         let root = || folder.root().to_owned();
-        if found.script.file != self.script {
-            let (made_by, script) = (found.script.file.clone(), self.script.to_owned());
+        if found.script.file != script {
+            let (made_by, script) = (found.script.file.clone(), script.to_owned());
             return Err(RunError::OtherScript { folder: root(), made_by, script });
         }
         ForkRecord::check(folder, found.fork.as_ref(), self.fork)?;
@@ -164,27 +153,13 @@ impl Requested<'_> {
     }
 }
 
-impl Opening<'_> {
-    fn requested(&self) -> Requested<'_> {
-        Requested {
-            script: &self.record.script.file,
-            seed: self.seed,
-            backend: self.backend.as_deref(),
-            device: self.device.as_deref(),
-            precision: self.precision.as_deref(),
-            threads: self.threads,
-            fork: self.fork,
-        }
-    }
-}
-
 impl Run {
     /// Opens a run, or creates it.
     pub fn open(opening: &Opening<'_>) -> Result<Self, RunError> {
         let folder = Folder::of_run(opening.parent, &opening.record.name)?;
         let found = Record::read(&folder)?;
         if let Some(found) = &found {
-            opening.requested().check(&folder, found)?;
+            opening.requested.check(&folder, found, &opening.record.script.file)?;
         }
         // Before there is a run, which a refusal would leave behind.
         opening.reuse_sources.check(&found.as_ref().unwrap_or(&opening.record).environment)?;
@@ -253,7 +228,7 @@ impl Run {
         event: JournalEvent,
         details: impl IntoIterator<Item = (&'a str, Value)>,
     ) -> Result<(), RunError> {
-        self.journal.note(event.name(), details)
+        self.journal.note(event, details)
     }
 
     /// Records the manifests that a kill has kept out of the journal, and those that are gone.

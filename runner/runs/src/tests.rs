@@ -16,8 +16,8 @@ use super::integrity::Integrity;
 use super::salvage::Salvage;
 use super::{
     Environment, FORMAT_VERSION, Finished, Folder, Generation, History, Input, JournalEvent, Opening,
-    Product, Record, Remedy, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot, StepCall,
-    StepWorkspace,
+    Product, Record, Remedy, Requested, Run, RunError, RunView, ScriptRecord, Series, ShardNote, Slot,
+    StepCall, StepWorkspace,
 };
 
 fn record(script: &str) -> Record {
@@ -49,13 +49,8 @@ fn opening(parent: &Path) -> Opening<'_> {
     Opening {
         parent,
         record: record("a.rhai"),
-        seed: None,
-        backend: None,
-        device: None,
-        precision: None,
-        threads: None,
+        requested: Requested::default(),
         reuse_sources: Arc::default(),
-        fork: None,
     }
 }
 
@@ -822,23 +817,25 @@ fn a_run_keeps_its_script_seed_device_and_threads() {
     let other_script = Opening { record: record("b.rhai"), ..opening(parent.path()) };
     let error = Run::open(&other_script).expect_err("another script").to_string();
     assert!(error.contains("was made by a.rhai, not by b.rhai"), "{error}");
-    let other_seed = Opening { seed: Some(8), ..opening(parent.path()) };
-    let error = Run::open(&other_seed).expect_err("another seed").to_string();
+    let request = |requested| Run::open(&Opening { requested, ..opening(parent.path()) });
+    let other_seed = Requested { seed: Some(8), ..Requested::default() };
+    let error = request(other_seed).expect_err("another seed").to_string();
     assert!(error.contains("was created with seed 7, and 8 was asked for"), "{error}");
-    let other_device = Opening { device: Some("cuda:0".to_owned()), ..opening(parent.path()) };
-    assert!(matches!(Run::open(&other_device), Err(RunError::Fixed { what: "device", .. })));
+    let other_device = Requested { device: Some("cuda:0"), ..Requested::default() };
+    assert!(matches!(request(other_device), Err(RunError::Fixed { what: "device", .. })));
     let reopen_on = |found: &str, requested: &str| {
         let parent = tempfile::tempdir().expect("folder");
         let mut first = opening(parent.path());
         found.clone_into(&mut first.record.environment.device);
         Run::open(&first).expect("opens");
-        Run::open(&Opening { device: Some(requested.to_owned()), ..first })
+        let requested = Requested { device: Some(requested), ..Requested::default() };
+        Run::open(&Opening { requested, ..first })
     };
     reopen_on("cuda:0", "cuda:1,cuda:2").expect("any device of the same kind is accepted");
     let error = reopen_on("cuda:0", "cpu").expect_err("another kind of device").to_string();
     assert!(error.contains("was created with device cuda, and cpu was asked for"), "{error}");
-    let same = Opening { seed: Some(7), threads: Some(1), ..opening(parent.path()) };
-    Run::open(&same).expect("matches the run");
+    let same = Requested { seed: Some(7), threads: Some(1), ..Requested::default() };
+    request(same).expect("matches the run");
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub(super) fn listed(shares: &WorkerShares) -> Value {
             ("shards", Value::Int(share.shards as i64)),
             ("seconds", Value::Float(share.secs)),
         ];
-        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(members)
     };
     Value::List(shares.iter().map(share).collect())
 }

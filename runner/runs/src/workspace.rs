@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::rng::Seed;
-use dc0_core::store::{FileEntry, verify_files};
+use dc0_core::store::{FileEntry, StoreError, TableRow, read_entry, verify_files};
 
 use super::document;
 use super::error::{Remedy, RunError};
@@ -225,6 +225,17 @@ fn is_note(name: &str) -> bool {
     name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some())
 }
 
+impl<T> ShardNote<T> {
+    /// The rows of the shard's files, which are all of one table, in the folder of the run.
+    pub fn rows<R: TableRow>(&self, root: &Path) -> Result<Vec<R>, StoreError> {
+        let mut rows = Vec::new();
+        for entry in &self.files {
+            rows.extend(read_entry(root, entry)?);
+        }
+        Ok(rows)
+    }
+}
+
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
@@ -279,6 +290,11 @@ impl StepWorkspace {
     /// The path, relative to the run, of a shard's file in one of the slot's folders.
     pub fn part(&self, folder: &str, shard: u32) -> String {
         self.slot.path(folder, &format!("/part-{}-{shard:05}.parquet", self.identity.short()))
+    }
+
+    /// The path, relative to the run, of a shard's file that is removed once the step is finished.
+    pub fn scratch_part(&self, shard: u32) -> String {
+        format!("steps/work/{}/shard-{shard:05}.parquet", self.identity.short())
     }
 
     fn note(&self, shard: u32) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, FromArgMatches as _, ValueEnum};
 use dc0_process::console::OutputFormat;
 use log::LevelFilter;
 
@@ -46,6 +46,24 @@ pub struct ScriptArgs {
     /// How it is run.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl ScriptArgs {
+    /// Runs the text of a script that a command has written, under a name for messages and the run's record.
+    pub fn written(name: &str, text: String, run: RunArgs) -> Self {
+        Self {
+            script: Some(PathBuf::from(name)),
+            overrides: Vec::new(),
+            params: Vec::new(),
+            parameters: false,
+            help: false,
+            trials: Vec::new(),
+            part: SweepPart::Whole,
+            text: Some(text),
+            is_planned_first: false,
+            run,
+        }
+    }
 }
 
 /// How the run of a script is done.
@@ -111,6 +129,15 @@ pub struct RunArgs {
     pub log: LogLevel,
 }
 
+impl Default for RunArgs {
+    /// Those of a command line that gives none.
+    fn default() -> Self {
+        let command = Self::augment_args(Command::new("dc0-run").no_binary_name(true));
+        let matches = command.try_get_matches_from([""; 0]).expect("none is required");
+        Self::from_arg_matches(&matches).expect("all have values or defaults")
+    }
+}
+
 /// A number above 0.
 pub fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
@@ -150,5 +177,19 @@ impl From<LogLevel> for LevelFilter {
             LogLevel::Debug => Self::Debug,
             LogLevel::Trace => Self::Trace,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{RunArgs, ScriptArgs};
+
+    #[test]
+    fn scripts_of_commands_run_as_those_without_options() {
+        let args = ScriptArgs::written("a.rhai", String::new(), RunArgs::default());
+        assert_eq!(args.run.out, Path::new("datasets"));
+        assert_eq!((args.run.recheck, args.run.recheck_lanes, args.run.workers), (0.01, 1, None));
     }
 }

@@ -8,9 +8,10 @@ use std::path::{Component, Path, PathBuf};
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dc0_core::params::nearest;
+use dc0_core::poison::IgnorePoison as _;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 use thiserror::Error;
 
@@ -153,7 +154,7 @@ impl Jail {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     fn find(&self, importer: Option<&str>, path: &str) -> Result<Found, LoadError> {

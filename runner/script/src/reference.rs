@@ -20,8 +20,9 @@ use dc0_engine::score::ScoreParams;
 use dc0_engine::uci::time::TimeParams;
 use dc0_opponents::{UciParams, XboardParams};
 use dc0_runs::sweep::params::SweepParams;
-use dc0_steps::host::{ForkParams, OpenParams, WindowParams};
+use dc0_steps::host::{ForkParams, OpenParams};
 use dc0_steps::kinds::KINDS;
+use dc0_steps::window::WindowParams;
 
 use crate::host::RateParams;
 

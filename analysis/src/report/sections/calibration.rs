@@ -6,7 +6,6 @@ use crate::report::calibration::{BINS, Bin, Calibration, VALUES, error};
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section};
-use crate::report::steps::member;
 
 pub(super) const SECTION: Section = Section {
     id: "calibration",
@@ -93,7 +92,7 @@ fn errors(context: &Context<'_>) -> Chart {
 fn discounts(context: &Context<'_>) -> Option<String> {
     let is_discounted = |run: &&ReportRun| {
         context.steps.iter().any(|step| {
-            let discount = member(&step.params, "discount").and_then(dc0_core::params::Value::as_f64);
+            let discount = step.params.figure("discount");
             step.run == run.name && step.kind == "train" && discount.is_some_and(|discount| discount < 1.0)
         })
     };

@@ -11,7 +11,7 @@ use crate::report::diversity::Diversity;
 use crate::report::inputs::ReportRun;
 use crate::report::outcomes::OutcomeCount;
 use crate::report::section::{Finding, Part, Section, Status};
-use crate::report::steps::{Step, member};
+use crate::report::steps::Step;
 
 /// The share of draws that counts as draw death.
 const DRAWS: f64 = 0.95;
@@ -183,10 +183,10 @@ fn last<'a>(context: &'a Context<'_>, run: &'a ReportRun, kind: &str) -> Option<
 }
 
 fn entropy(context: &Context<'_>, run: &ReportRun) -> Outcome {
-    let has_targets = |step: &&Step| member(&step.params, "policy_targets") != Some(&Value::Bool(false));
+    let has_targets = |step: &&Step| step.params.member("policy_targets") != Some(&Value::Bool(false));
     // Alpha-beta finds one move, whose target is all of it.
     let is_alpha_beta = |step: &&Step| {
-        let kind = member(&step.params, "search").and_then(|search| member(search, "kind"));
+        let kind = step.params.member("search").and_then(|search| search.member("kind"));
         kind == Some(&Value::Text("alphabeta".to_owned()))
     };
     let mut self_play = context.steps.iter().filter(|step| step.run == run.name && step.kind == "self_play");

@@ -8,7 +8,7 @@ use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Scale, Series, Se
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::section::{Part, Section, Table, drawn};
-use crate::report::steps::{Step, member};
+use crate::report::steps::Step;
 
 /// The most suites that the chart draws, the last ones.
 const MAX_DRAWN: usize = 6;
@@ -42,7 +42,7 @@ fn answered_suites<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Ste
 
 /// The player without a tree search.
 fn player(step: &Step) -> Option<&str> {
-    match member(&step.summary, "player") {
+    match step.summary.member("player") {
         Some(Value::Text(player)) => Some(player),
         _ => None,
     }
@@ -57,7 +57,7 @@ fn answered(step: &Step) -> Point {
 
 /// A suite's name, after that of its run if there are several.
 fn suite(context: &Context<'_>, step: &Step) -> String {
-    let suite = match member(&step.summary, "suite") {
+    let suite = match step.summary.member("suite") {
         Some(Value::Text(suite)) => suite.trim_end_matches(".epd"),
         _ => "puzzles",
     };
@@ -72,7 +72,7 @@ fn name(context: &Context<'_>, step: &Step) -> String {
 }
 
 fn list(step: &Step, name: &str) -> Vec<f64> {
-    match member(&step.summary, name) {
+    match step.summary.member(name) {
         Some(Value::List(list)) => list.iter().filter_map(Value::as_f64).collect(),
         _ => Vec::new(),
     }
@@ -167,7 +167,7 @@ fn table_of_answers(context: &Context<'_>) -> Option<Table> {
         let (low, high) = interval.unwrap_or((0.0, 1.0));
         let count = step.figure("puzzles").unwrap_or(0.0);
         let no_faults = BTreeMap::new();
-        let faults = match member(&step.summary, "faults") {
+        let faults = match step.summary.member("faults") {
             Some(Value::Group(faults)) => faults,
             _ => &no_faults,
         };

@@ -218,10 +218,7 @@ fn signed(low: f64, high: f64) -> String {
 
 /// A note on matches with different search budgets: a rating treats a net as one player, whatever its search.
 fn budgets(context: &Context<'_>) -> Option<String> {
-    let simulations = |step: &Step| {
-        let search = crate::report::steps::member(&step.params, "search")?;
-        crate::report::steps::member(search, "simulations")?.as_f64()
-    };
+    let simulations = |step: &Step| step.params.member("search")?.figure("simulations");
     let budgets = |run: &ReportRun| {
         let arenas = context.steps.iter().filter(|step| step.run == run.name && step.kind == "arena");
         let mut all: Vec<f64> = arenas.filter_map(simulations).collect();

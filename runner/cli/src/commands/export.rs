@@ -41,8 +41,6 @@ enum ExportError {
         #[source]
         cause: io::Error,
     },
-    #[error("the tensors cannot be written: {0}")]
-    Disk(io::Error),
     #[error("{}: {cause}; `dc0-run verify` says more", file.display())]
     Rows { file: PathBuf, cause: String },
     #[error(transparent)]
@@ -71,6 +69,41 @@ impl ExportError {
     /// For `map_err` on writing a file.
     fn writing(file: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Write { file: file.to_owned(), cause }
+    }
+}
+
+/// Why the writing of a file stopped.
+enum Stop {
+    /// Its content cannot be had.
+    Content(Box<ExportError>),
+    Write(io::Error),
+}
+
+impl Stop {
+    /// For `map_err` on writing a file together with its content.
+    fn writing(file: &Path) -> impl FnOnce(Self) -> ExportError {
+        move |stop| match stop {
+            Self::Content(error) => *error,
+            Self::Write(cause) => ExportError::writing(file)(cause),
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(cause: io::Error) -> Self {
+        Self::Write(cause)
+    }
+}
+
+impl From<ExportError> for Stop {
+    fn from(error: ExportError) -> Self {
+        Self::Content(Box::new(error))
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        ExportError::from(error).into()
     }
 }
 
@@ -103,12 +136,9 @@ impl Fault for ExportError {
             Self::Write { cause: source, .. }
             | Self::Checkpoint(CheckpointError::Write { source, .. })
             | Self::Onnx(OnnxError::Write { source, .. }) => Exit::of_writing(source),
-            Self::Checkpoint(_)
-            | Self::Game { .. }
-            | Self::Disk(_)
-            | Self::Rows { .. }
-            | Self::Onnx(_)
-            | Self::Store(_) => Exit::Storage,
+            Self::Checkpoint(_) | Self::Game { .. } | Self::Rows { .. } | Self::Onnx(_) | Self::Store(_) => {
+                Exit::Storage
+            }
         }
     }
 }

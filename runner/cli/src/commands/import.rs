@@ -11,7 +11,6 @@ use dc0_core::import::{GameFormat, Source, SourceError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_runs::sweep::alone::SweepPart;
 use dc0_runs::{Folder, Record, RunError, StepKind};
 use dc0_script::args::{RunArgs, ScriptArgs};
 use dc0_steps::kinds::import_sources;
@@ -189,38 +188,20 @@ fn check_folder(folder: &Folder, script: &str) -> Result<(), ImportError> {
 }
 
 fn script_args(args: &DatasetArgs, parent: &Path, script: String) -> ScriptArgs {
-    ScriptArgs {
-        script: Some(PathBuf::from(SCRIPT)),
-        overrides: Vec::new(),
-        params: Vec::new(),
-        parameters: false,
-        help: false,
-        trials: Vec::new(),
-        part: SweepPart::Whole,
-        text: Some(script),
-        is_planned_first: false,
-        run: RunArgs {
-            seed: None,
-            device: Some("cpu".to_owned()),
-            // No net plays, so none has to be measured.
-            backend: Some(Backend::Torch),
-            onnxruntime: None,
-            out: parent.to_owned(),
-            check: args.check,
-            format: args.format,
-            workers: None,
-            worker_kinds: dc0_fleet::WorkerKinds::default(),
-            recheck: 0.0,
-            recheck_lanes: 1,
-            artefacts: None,
-            broker: dc0_fleet::BrokerArgs::default(),
-            lanes: args.lanes,
-            threads: None,
-            max_hours: args.max_hours,
-            max_disk: args.max_disk,
-            log: args.log,
-        },
-    }
+    let run = RunArgs {
+        device: Some("cpu".to_owned()),
+        // No net plays, so none has to be measured.
+        backend: Some(Backend::Torch),
+        out: parent.to_owned(),
+        check: args.check,
+        format: args.format,
+        lanes: args.lanes,
+        max_hours: args.max_hours,
+        max_disk: args.max_disk,
+        log: args.log,
+        ..RunArgs::default()
+    };
+    ScriptArgs::written(SCRIPT, script, run)
 }
 
 #[cfg(test)]

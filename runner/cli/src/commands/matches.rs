@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
-use dc0_runs::sweep::alone::SweepPart;
 use dc0_script::args::{RunArgs, ScriptArgs};
 
-use super::players::{PLAYERS, PlayerOptions, check_named, run_name, text};
+use super::players::{PLAYERS, PlayerOptions, check_named, refused, run_name, text, two_numbers};
 use crate::run_script;
 
 /// Who meets, and how.
@@ -94,19 +93,8 @@ pub(super) fn run_written<'a>(
         return Ok(Exit::Done);
     }
     check_named(&run.out, players)?;
-    let args = ScriptArgs {
-        script: Some(PathBuf::from("command.rhai")),
-        overrides: Vec::new(),
-        params: Vec::new(),
-        parameters: false,
-        help: false,
-        trials: Vec::new(),
-        part: SweepPart::Whole,
-        text: Some(script.to_owned()),
-        is_planned_first: true,
-        run: run.clone(),
-    };
-    run_script(&args, program)
+    let args = ScriptArgs::written("command.rhai", script.to_owned(), run.clone());
+    run_script(&ScriptArgs { is_planned_first: true, ..args }, program)
 }
 
 impl MatchArgs {
@@ -137,11 +125,7 @@ impl MatchArgs {
 }
 
 fn sprt_map(sprt: &str) -> Result<String, Failure> {
-    let wrong = || {
-        let message = format!("--sprt: expected two differences in Elo, such as 0:10, got \"{sprt}\"");
-        Failure::new(Exit::BadInput, message)
-    };
-    let (low, high) = sprt.split_once(':').ok_or_else(wrong)?;
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-    Ok(format!("#{{ elo0: {:?}, elo1: {:?} }}", number(low)?, number(high)?))
+    let wrong = || refused("--sprt: expected two differences in Elo, such as 0:10", sprt);
+    let [low, high] = two_numbers(sprt, ':').ok_or_else(wrong)?;
+    Ok(format!("#{{ elo0: {low:?}, elo1: {high:?} }}"))
 }

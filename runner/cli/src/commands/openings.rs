@@ -141,7 +141,7 @@ impl OpeningsArgs {
         let seed = Seed { run: self.seed, step: 0 };
         let make = judge.map(|judge| || judge.make());
         let make = make.as_ref().map(|make| make as &MakeJudge<'_>);
-        let book = generate_book(&params, seed, (cores(), make), observer)?;
+        let book = generate_book(&params, seed, cores(), make, observer)?;
         let content: String = book.iter().map(|epd| format!("{epd}\n")).collect();
         let written = durable::write(&self.out, content.as_bytes());
         written.map_err(|source| OpeningsError::Write { file: self.out.clone(), source })?;

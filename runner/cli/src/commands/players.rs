@@ -193,9 +193,12 @@ fn code(expression: &str) -> String {
 /// A net that plays by time, in the UCI engine of this program, as an expression of a script; `runs` is the folder that holds runs.
 /// `margin` is how late it may be, in seconds, `device` is where it runs, and `options` are those of the engine.
 pub(super) fn timed_net(
-    (runs, net): (&Path, &str),
-    (seconds, margin): (f64, f64),
-    (device, options): (Option<&str>, &[String]),
+    runs: &Path,
+    net: &str,
+    seconds: f64,
+    margin: f64,
+    device: Option<&str>,
+    options: &[String],
 ) -> Result<String, Failure> {
     let missing =
         |cause: std::io::Error| Failure::new(Exit::Failed, format!("cannot find this program: {cause}"));
@@ -235,15 +238,22 @@ pub(super) fn text(text: &str) -> String {
     format!("\"{}\"", text.chars().map(letter).collect::<String>())
 }
 
-fn refused(what: &str, found: &str) -> Failure {
+/// Why an option is refused.
+pub(super) fn refused(what: &str, found: &str) -> Failure {
     Failure::new(Exit::BadInput, format!("{what}, got \"{found}\""))
+}
+
+/// The numbers on both sides of a separator.
+pub(super) fn two_numbers(text: &str, separator: char) -> Option<[f64; 2]> {
+    let (first, second) = text.split_once(separator)?;
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    Some([number(first)?, number(second)?])
 }
 
 fn clock_map(clock: &str) -> Result<String, Failure> {
     let wrong = || refused("--clock: expected seconds and an increment, such as 10+0.1", clock);
-    let (seconds, increment) = clock.split_once('+').ok_or_else(wrong)?;
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-    Ok(format!("#{{ seconds: {:?}, increment: {:?} }}", number(seconds)?, number(increment)?))
+    let [seconds, increment] = two_numbers(clock, '+').ok_or_else(wrong)?;
+    Ok(format!("#{{ seconds: {seconds:?}, increment: {increment:?} }}"))
 }
 
 /// An option of an engine, and its value: a whole number, true or false, or a text, which quotes make of anything.

@@ -96,9 +96,10 @@ impl PuzzlesArgs {
     /// The player with each of its limits, as expressions of a script.
     fn players(&self, is_net: bool) -> Result<Vec<String>, Failure> {
         if is_net {
-            let how = (self.run.device.as_deref(), self.options.as_slice());
-            let timed =
-                |seconds: &f64| timed_net((&self.run.out, &self.player), (*seconds, TIME_MARGIN), how);
+            let device = self.run.device.as_deref();
+            let timed = |seconds: &f64| {
+                timed_net(&self.run.out, &self.player, *seconds, TIME_MARGIN, device, &self.options)
+            };
             return self.move_time.iter().map(timed).collect();
         }
         let nodes = self.nodes.iter().map(|nodes| self.limited(Some(*nodes), None, None));

@@ -44,23 +44,11 @@ enum SqlError {
         cause: io::Error,
     },
     #[error(transparent)]
-    Sources(SourcesError),
+    Sources(#[from] SourcesError),
     #[error(transparent)]
-    Analysis(AnalysisError),
+    Analysis(#[from] AnalysisError),
     #[error("an answer would leave out data of the runs; --incomplete answers from what can be read")]
     Incomplete(#[source] Box<SqlError>),
-}
-
-impl From<SourcesError> for SqlError {
-    fn from(error: SourcesError) -> Self {
-        Self::Sources(error)
-    }
-}
-
-impl From<AnalysisError> for SqlError {
-    fn from(error: AnalysisError) -> Self {
-        Self::Analysis(error)
-    }
 }
 
 impl SqlError {

@@ -1,7 +1,5 @@
 //! Results of two runs as numbers: the last net, the matches and the costs.
 
-use dc0_core::params::Value;
-
 use super::loaded::{Loaded, Step};
 use super::steps::{Pair, Sides};
 use dc0_runs::{Series, StepKind};
@@ -49,7 +47,7 @@ pub(super) fn results(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<Figure> {
 }
 
 fn number(step: Option<&Step>, name: &str) -> Option<f64> {
-    step?.manifest.summary.member(name).and_then(Value::as_f64)
+    step?.manifest.summary.figure(name)
 }
 
 /// The total costs of each run's steps; steps taken over from other runs do not count.

@@ -128,7 +128,7 @@ pub(super) fn environment_of(run: &super::Loaded) -> Value {
         ("dc0", text(&run.snapshot.dc0)),
         ("libraries", text(&run.snapshot.libraries)),
     ];
-    Value::Group(pairs.map(|(name, value)| (name.to_owned(), value)).into())
+    Value::of(pairs)
 }
 
 fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<String>, CompareError> {

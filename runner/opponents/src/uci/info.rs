@@ -1,6 +1,6 @@
 //! What UCI engines report while they search.
 
-use crate::player::{Report, evaluation, mate_in};
+use crate::player::{Report, evaluation, mate};
 
 /// What was reported in a search so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -54,16 +54,14 @@ fn value(kind: &str, number: &str) -> Option<f64> {
     let number: i64 = number.parse().ok()?;
     match kind {
         "cp" => Some(evaluation(number)),
-        // Zero moves are for a side that is mated.
-        "mate" if number > 0 => Some(mate_in(number)),
-        "mate" => Some(-mate_in(number.saturating_neg())),
+        "mate" => Some(mate(number)),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Infos, Report, mate_in};
+    use super::{Infos, Report, mate};
 
     fn report(lines: &[&str]) -> Report {
         let mut infos = Infos::default();
@@ -90,9 +88,9 @@ mod tests {
     #[test]
     fn mates_count_from_the_largest_score() {
         let score = |text: &str| report(&[&format!("info score {text}")]).score;
-        assert_eq!(score("mate 3"), Some(mate_in(3)));
-        assert_eq!(score("mate -2"), Some(-mate_in(2)));
-        assert_eq!(score("mate 0"), Some(-mate_in(0)));
+        assert_eq!(score("mate 3"), Some(mate(3)));
+        assert_eq!(score("mate -2"), Some(mate(-2)));
+        assert_eq!(score("mate 0"), Some(mate(0)));
         assert_eq!(score("cp -31"), Some(-31.0));
     }
 }

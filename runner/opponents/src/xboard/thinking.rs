@@ -1,6 +1,6 @@
 //! What xboard engines report while they search.
 
-use crate::player::{Report, evaluation, mate_in};
+use crate::player::{Report, evaluation, mate};
 
 /// The score of a mate in 0 moves, to which the protocol adds the moves.
 const PROTOCOL_MATE: i64 = 100_000;
@@ -20,28 +20,28 @@ pub(super) fn parse(line: &str) -> Option<Report> {
 fn centipawns(score: i64) -> f64 {
     let size = score.saturating_abs();
     let (moves, down) = (size - PROTOCOL_MATE, 1000 - size % 1000);
-    let mate = if (0..100).contains(&moves) {
-        mate_in(moves)
+    let moves = if (0..100).contains(&moves) {
+        moves
     } else if size > 9900 && down < 100 {
-        mate_in(down)
+        down
     } else {
         return evaluation(score);
     };
-    mate.copysign(score as f64)
+    mate(moves).copysign(score as f64)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{mate_in, parse};
+    use super::{mate, parse};
 
     #[test]
     fn reports_have_depth_score_and_nodes() {
         let report = parse("4. +15 1 312 d4 d5 Nc3").unwrap();
         assert_eq!((report.depth, report.score, report.nodes), (Some(4), Some(15.0), Some(312)));
         let score = |text: &str| parse(&format!("9 {text} 0 1")).unwrap().score;
-        assert_eq!((score("100003"), score("-100002")), (Some(mate_in(3)), Some(-mate_in(2))));
+        assert_eq!((score("100003"), score("-100002")), (Some(mate(3)), Some(mate(-2))));
         // Sjeng's, Phalanx', and a large evaluation.
-        assert_eq!((score("999998"), score("-29999")), (Some(mate_in(2)), Some(-mate_in(1))));
+        assert_eq!((score("999998"), score("-29999")), (Some(mate(2)), Some(mate(-1))));
         assert_eq!(score("-99500"), Some(-31_000.0));
         for line in ["1. ... e5", "4 15 1", "# times", "4 x 1 2", ""] {
             assert_eq!(parse(line), None, "{line}");

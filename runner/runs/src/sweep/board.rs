@@ -163,9 +163,7 @@ impl Row {
             ("difference_high", difference_high),
             ("replicates", Value::Int(self.replicates.into())),
         ];
-        Value::Group(
-            fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
-        )
+        Value::of(fields)
     }
 }
 

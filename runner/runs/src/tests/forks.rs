@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
-use super::super::{Folder, ForkRecord, ForkSource, Opening, Prefix, Run, RunError};
+use super::super::{Folder, ForkRecord, ForkSource, Opening, Prefix, Requested, Run, RunError};
 use super::{call, iteration, network, open, opening, play, record, train};
 
 /// A net, an iteration, another net, another iteration.
@@ -26,7 +26,8 @@ fn open_fork(parent: &Path, at: u32, fork: Option<ForkRecord>) -> Result<Run, Ru
     let mut record = record("a.rhai");
     record.name = "forked".to_owned();
     record.fork = fork;
-    Run::open(&Opening { record, fork: Some(("tiny", at)), ..opening(parent) })
+    let requested = Requested { fork: Some(("tiny", at)), ..Requested::default() };
+    Run::open(&Opening { record, requested, ..opening(parent) })
 }
 
 #[test]

@@ -8,6 +8,7 @@ use rhai::{Engine, NativeCallContext};
 
 use dc0_core::params::Value;
 use dc0_runs::Series;
+use dc0_steps::Summary;
 use dc0_steps::handles::{Fields, Games};
 use dc0_steps::host::HostError;
 use dc0_steps::step::{Call as StepCall, StepResult};
@@ -101,5 +102,9 @@ impl Fields for ComingGames {
             ("iteration", Value::Int(self.iteration as i64)),
         ];
         fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
     }
 }

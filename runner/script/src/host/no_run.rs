@@ -26,6 +26,7 @@ use dc0_engine::explain::{self, ExplainError, ExplainParams, StudiedNet, Study};
 use dc0_engine::play::board::{Scene, board as draw};
 use dc0_process::style::{TermStyle, ascii};
 use dc0_runs::net::{Named, named_in, shipped};
+use dc0_steps::Summary;
 use dc0_steps::handles::Fields;
 use dc0_steps::host::{Host, HostError};
 use dc0_steps::kinds::summary_members;
@@ -65,6 +66,10 @@ impl Fields for LoadedNetwork {
             ("digest".to_owned(), Value::Text(self.0.digest.clone())),
         ];
         own.into_iter().chain(summary_members(&self.0.net.spec)).collect()
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
     }
 }
 

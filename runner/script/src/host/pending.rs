@@ -1,7 +1,8 @@
 //! A step that is done while the script goes on, until the script waits for it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use dc0_core::poison::IgnorePoison as _;
 use dc0_steps::handles::Games;
 use dc0_steps::step::Call as StepCall;
 
@@ -35,6 +36,6 @@ impl SharedState {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }

@@ -112,7 +112,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
             }
             break standings;
         }
-        let Some(pair) = next_pair(&standings, &params, names.len(), games, (&deal, is_assumed)) else {
+        let Some(pair) = next_pair(&standings, &params, names.len(), games, &deal, is_assumed) else {
             if !is_planning && deal.is_short() {
                 warn_of_width(&standings, &params, "with no openings left that two players have not had,");
             }
@@ -196,7 +196,8 @@ fn next_pair(
     params: &RateParams,
     players: usize,
     played: u32,
-    (deal, is_assumed): (&Deal, bool),
+    deal: &Deal,
+    is_assumed: bool,
 ) -> Option<[usize; 2]> {
     if !is_assumed {
         return standings.next_pair(params.games, &|pair| deal.is_enough(pair));
@@ -263,7 +264,7 @@ fn answer(standings: &Standings, games: u32) -> Map {
             ("score", number(tally.score())),
             ("is_anchor", Value::Bool(standing.is_anchor)),
         ];
-        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+        Value::of(members)
     };
     let mut players: Vec<&Standing> = standings.players.iter().collect();
     let elo = |standing: &Standing| standing.rating.as_ref().map_or(f64::MIN, |rating| rating.elo);

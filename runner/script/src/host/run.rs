@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rhai::{Engine, Map, NativeCallContext};
 
 use dc0_steps::handles::{Games, Network, Source, Window};
-use dc0_steps::host::{CallParams, OpenParams, WindowParams};
+use dc0_steps::host::{CallParams, OpenParams};
+use dc0_steps::window::WindowParams;
 
 use super::fields::call_params;
 use super::ownership;

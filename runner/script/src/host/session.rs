@@ -23,7 +23,8 @@ use dc0_process::exit::Exit;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Spent;
 
-use dc0_steps::handles::{Fields, Games, MatchResult, Network};
+use dc0_steps::Summary;
+use dc0_steps::handles::{Fields, Games, Made, MatchResult, Network};
 use dc0_steps::host::{Host, PastEvent, RunInfo};
 use dc0_steps::step::StepResult;
 use dc0_steps::table::Table;
@@ -289,7 +290,7 @@ impl OpenRun {
             }
             StepResult::Games(games) => {
                 // Imported games are no iteration of the loop that the table shows.
-                if games.0.network.is_some() {
+                if games.0.made != Made::Imported {
                     self.update_table(|table| table.played(games));
                 }
                 self.progress().iterations.push(games.clone());
@@ -364,5 +365,9 @@ impl Fields for RunHandle {
             ("networks", Value::Int(progress.networks.len() as i64)),
         ];
         fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
     }
 }

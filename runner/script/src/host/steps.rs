@@ -39,9 +39,9 @@ pub(super) fn register(engine: &mut Engine) {
     let started: (&'static dyn Kind, _, _) = (&KindOf::<SelfPlay>::ENTRY, START, Mode::Start);
     for (kind, name, mode) in steps.chain([started]) {
         for types in kind.forms().iter().flat_map(|form| overloads(form)) {
-            add_form(engine, &mut functions, (kind, name, mode), &types, true);
+            add_form(engine, &mut functions, kind, name, mode, &types, true);
             if !kind.needs_map() {
-                add_form(engine, &mut functions, (kind, name, mode), &types, false);
+                add_form(engine, &mut functions, kind, name, mode, &types, false);
             }
         }
     }
@@ -71,7 +71,9 @@ fn overloads(form: &[ArgumentKind]) -> Vec<Vec<ArgumentKind>> {
 fn add_form(
     engine: &Engine,
     functions: &mut Module,
-    (kind, name, mode): (&'static dyn Kind, &'static str, Mode),
+    kind: &'static dyn Kind,
+    name: &'static str,
+    mode: Mode,
     form: &[ArgumentKind],
     has_map: bool,
 ) {
@@ -86,7 +88,7 @@ fn add_form(
         let arguments = form.iter().zip(given.iter().skip(1));
         let arguments = arguments.map(|(kind, value)| argument(*kind, value, &run, &context)).collect();
         let map = if has_map { cast::<Map>(given[form.len() + 1]) } else { Map::new() };
-        step(&call, (kind, mode), &run, arguments, &map)
+        step(&call, kind, mode, &run, arguments, &map)
     };
     let named = types.iter().map(|(_, name)| format!("_: {}", engine.map_type_name(name)));
     FuncRegistration::new(name).in_global_namespace().with_params_info(named).set_into_module_raw(
@@ -174,7 +176,8 @@ fn check(call: &Call<'_>, run: &RunHandle, step: &dyn StepCall) -> Answer<()> {
 
 fn step(
     call: &Call<'_>,
-    (kind, mode): (&'static dyn Kind, Mode),
+    kind: &'static dyn Kind,
+    mode: Mode,
     run: &RunHandle,
     arguments: Vec<Argument>,
     map: &Map,
@@ -197,7 +200,7 @@ fn step(
     Ok(match done(call, run, &*step)? {
         StepResult::Network(network) => Dynamic::from(network),
         StepResult::Games(games) => Dynamic::from(games),
-        StepResult::Match(verdict) => Dynamic::from(verdict),
+        StepResult::Match(result) => Dynamic::from(result),
         StepResult::Analysis(analysis) => Dynamic::from(analysis),
         StepResult::Puzzles(solved) => Dynamic::from(solved),
         StepResult::Validation(validation) => Dynamic::from(validation),

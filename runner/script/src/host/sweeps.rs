@@ -6,11 +6,12 @@
 mod trial;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext, Position};
 
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
@@ -24,6 +25,7 @@ use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::schedule::{Job, Schedule};
 use dc0_runs::sweep::trials::{self, Trials};
+use dc0_steps::Summary;
 use dc0_steps::handles::Fields;
 use dc0_steps::host::{CallParams, LoneTurn, OpenParams, OpenSweep, SweepHost, SweepWithEvents};
 
@@ -109,7 +111,7 @@ fn sweep(
         OpenSweep::Whole(opened) => opened,
         OpenSweep::Chosen => return Err(PartDone::error().into()),
         OpenSweep::Trials(turns) => {
-            session.in_sweep(|| run_alone(context, session, function, (&params, turns)))?;
+            session.in_sweep(|| run_alone(context, session, function, &params, turns))?;
             return Err(PartDone::error().into());
         }
     };
@@ -125,13 +127,14 @@ fn run_alone(
     context: &Context<'_>,
     session: &Arc<Session>,
     function: &FnPtr,
-    (params, turns): (&SweepParams, Vec<LoneTurn>),
+    params: &SweepParams,
+    turns: Vec<LoneTurn>,
 ) -> Answer<()> {
     let call = Call::new("sweep", context);
     let mut failed = Vec::new();
     for LoneTurn { trial, open } in turns {
         let work = Arc::new(Work::new(params.clone(), call.run(open())?, true));
-        work.turn(context, session, function, (trial, None))?;
+        work.turn(context, session, function, trial, None)?;
         let state = work.state();
         if let Some(because) = state.trials.get(trial).and_then(trials::Trial::because) {
             failed.push(format!("trial {trial} failed: {because}"));
@@ -216,7 +219,7 @@ impl Work {
     }
 
     fn state(&self) -> MutexGuard<'_, SweepState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     fn board(&self) -> Board {
@@ -263,7 +266,7 @@ impl Work {
             match self.next(&call) {
                 Ok(Some((trial, until))) => {
                     let busy = Busy { work: self, trial };
-                    let turn = self.turn(context, session, function, (trial, until));
+                    let turn = self.turn(context, session, function, trial, until);
                     drop(busy);
                     if turn.is_err() {
                         break turn;
@@ -291,7 +294,7 @@ impl Work {
             let schedule = Schedule { params: &self.params, seed: self.host.seed(), trials, busy };
             match schedule.next() {
                 Job::Done => return Ok(None),
-                Job::Wait => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Job::Wait => state = self.changed.wait(state).ignore_poison(),
                 Job::Resume { trial, until } => {
                     state.busy.insert(trial);
                     return Ok(Some((trial, until)));
@@ -313,19 +316,20 @@ impl Work {
         context: &Context<'_>,
         session: &Arc<Session>,
         function: &FnPtr,
-        (trial, until): (u32, Option<u32>),
+        trial: u32,
+        until: Option<u32>,
     ) -> Answer<()> {
         for replicate in 0..self.params.replicates {
             let id = Replicate { trial, replicate };
             if self.is_behind(id, until) {
-                let ending = self.replicate(context, session, function, (id, until))?;
+                let ending = self.replicate(context, session, function, id, until)?;
                 if matches!(ending, Ending::Failed | Ending::Pruned) {
                     break;
                 }
             }
         }
         // One at a time, so that an older table never replaces a newer one.
-        let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+        let _updating = self.updating.lock().ignore_poison();
         let board = self.board();
         if let Some(line) = board.line(trial, !self.is_alone) {
             self.host.print(&line);
@@ -353,7 +357,8 @@ impl Work {
         context: &Context<'_>,
         session: &Arc<Session>,
         function: &FnPtr,
-        (id, until): (Replicate, Option<u32>),
+        id: Replicate,
+        until: Option<u32>,
     ) -> Answer<Ending> {
         let call = Call::new("sweep", context);
         self.note(&call, Event::Started { replicate: id })?;
@@ -440,5 +445,9 @@ impl Fields for FinishedSweep {
             ("trials", Value::List(board.by_number().into_iter().map(Row::to_value).collect())),
         ];
         fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        None
     }
 }

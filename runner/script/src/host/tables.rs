@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Session, Work};
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::Provenance;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
@@ -57,7 +58,7 @@ impl Sessions {
     /// The database for a run's folder.
     fn of(&self, run: &Path) -> Arc<Session> {
         let folder = run.parent().unwrap_or(run).to_owned();
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().ignore_poison();
         let new = || Arc::new(Session::new(Work::Exact, std::slice::from_ref(&folder)));
         Arc::clone(known.entry(folder.clone()).or_insert_with(new))
     }
@@ -93,10 +94,11 @@ pub(super) fn register(engine: &mut Engine) {
         let call = Call::new("join", &context);
         let on = texts(&call, &on)?;
         let joined = table.query(&call, |frame| frame.join(&other.frame, &on))?;
-        Ok::<_, Box<rhai::EvalAltResult>>(Table {
-            planned: joined.planned.clone().or(other.planned),
-            ..joined
-        })
+        let planned = match (joined.planned, other.planned) {
+            (Some(own), Some(other)) => Some(Planned { assumed: own.assumed.joined(&other.assumed), ..own }),
+            (own, other) => own.or(other),
+        };
+        Ok::<_, Box<rhai::EvalAltResult>>(Table { frame: joined.frame, planned })
     });
     engine.register_fn("group_by", |context: Context<'_>, table: Table, by: Array| {
         let call = Call::new("group_by", &context);
@@ -240,14 +242,7 @@ fn column(context: Context<'_>, table: Table, name: &str) -> Answer<Array> {
 }
 
 fn shown(context: &Context<'_>, table: &Table) -> Answer<String> {
-    let call = Call::new("print", context);
-    let first = query_result(&call, table.frame.head(SHOWN.rows as u64 + 1))?;
-    let shown = query_result(&call, first.rows())?.shown(SHOWN);
-    if shown.rows_left_out == 0 {
-        return Ok(shown.table);
-    }
-    let more = query_result(&call, table.frame.count())? - SHOWN.rows as u64;
-    Ok(format!("{}\n… {more} more rows", shown.table))
+    query_result(&Call::new("print", context), table.frame.preview(SHOWN))
 }
 
 /// A script's list of texts.

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::regular;
 use dc0_process::clock::Stopwatch;
 
@@ -31,13 +32,13 @@ impl Memo {
     /// The recent answer, or a new one. Concurrent callers with the same key wait for it.
     pub(super) fn get(&self, key: &str, make: impl FnOnce() -> Value) -> Value {
         let entry = {
-            let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut entries = self.0.lock().ignore_poison();
             if entries.len() >= MAX_ANSWERS && !entries.contains_key(key) {
                 entries.clear();
             }
             Arc::clone(entries.entry(key.to_owned()).or_default())
         };
-        let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entry = entry.lock().ignore_poison();
         match &*entry {
             Some((made, value)) if made.elapsed() < LIFETIME => value.clone(),
             _ => {
@@ -74,11 +75,11 @@ impl<T> Stamped<T> {
         let known = |files: &BTreeMap<PathBuf, (Stamp, Arc<T>)>| {
             files.get(path).filter(|(known, _)| *known == stamp).map(|(_, made)| Arc::clone(made))
         };
-        if let Some(made) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(made) = known(&self.0.lock().ignore_poison()) {
             return Some(made);
         }
         let made = Arc::new(make(&regular::read(path).ok()?));
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.0.lock().ignore_poison();
         if files.len() >= MAX_FILES {
             files.clear();
         }

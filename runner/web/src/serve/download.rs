@@ -60,7 +60,7 @@ impl Download {
             // Games are read one shard after the other, as for pages.
             let Ok(permit) = server.expensive.acquire().await else { break };
             let (server, download) = (Arc::clone(&server), Arc::clone(&download));
-            let text = spawn_blocking(move || download.text((&server.library, &server.steps), part)).await;
+            let text = spawn_blocking(move || download.text(&server.library, &server.steps, part)).await;
             drop(permit);
             let Ok(text) = text else { break };
             progress.set(Stage::sending(SEND_LIMIT));
@@ -77,7 +77,7 @@ impl Download {
     }
 
     /// The games of one shard. What cannot be read is noted in lines that PGN readers skip (section 6 of the standard).
-    fn text(&self, (library, steps): (&Library, &GameSteps), part: usize) -> String {
+    fn text(&self, library: &Library, steps: &GameSteps, part: usize) -> String {
         let (shard, games) = self.parts().swap_remove(part);
         let named = |cause: &dyn Display| format!("{}: {cause}", shard.games).replace(char::is_control, " ");
         let note = |cause: &str| format!("% {cause}\n\n");
@@ -134,7 +134,7 @@ mod tests {
         let (library, run, source) = with_large_searches(folder.path());
         let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("a permit");
         let download = Download::new(run, source, Some(0), permit);
-        let text = download.text((&library, &GameSteps::default()), 0);
+        let text = download.text(&library, &GameSteps::default(), 0);
         let (note, game) = text.split_once("\n\n").expect("a note before the game");
         assert!(
             note.starts_with("% games: ") && note.ends_with("so the games are without their searches"),

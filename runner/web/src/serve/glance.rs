@@ -71,7 +71,7 @@ fn glance(library: &Library, run: &Found) -> Value {
     let kind = |path: &Path| Manifest::kind_of(path).and_then(StepKind::named);
     let last = manifests.iter().rfind(|path| kind(path) == Some(&StepKind::TRAIN));
     let trained = last.and_then(|path| Manifest::read(&library.own(path.clone())?).ok());
-    let loss = trained.and_then(|manifest| manifest.summary.member("loss").and_then(Param::as_f64));
+    let loss = trained.and_then(|manifest| manifest.summary.figure("loss"));
     let has_match =
         manifests.iter().any(|path| kind(path).is_some_and(|kind| kind.series() == Series::Matches));
     // Links that lead out of the folder of runs are not followed.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::{Provenance, StoreError, verify_files, verify_wide};
 use dc0_core::trainer::check_state;
 use dc0_runs::sweep::folder::SweepFolder;
@@ -49,10 +50,6 @@ struct Known {
     checked: Option<Stopwatch>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Health {
     /// Starts the thread, which ends with the value. `is_inside` says whether nothing in a folder leads out of the folder of runs.
     pub(super) fn start(is_inside: impl Fn(&Path) -> bool + Send + 'static) -> Self {
@@ -71,7 +68,7 @@ impl Health {
 
     /// What is wrong with a run or sweep, as far as it is known; asks for a check if the last one is long ago.
     pub(super) fn damage(&self, root: &Path, kind: FolderKind) -> Option<String> {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock().ignore_poison();
         let found = known.get(root);
         let is_due =
             found.is_none_or(|found| found.checked.is_some_and(|checked| checked.elapsed() > INTERVAL));
@@ -100,7 +97,10 @@ impl Checker {
             if let Some(damage) = &damage {
                 log::info!("{}: {damage}", root.display());
             }
-            lock(&self.known).insert(root, Known { damage, checked: Some(Stopwatch::start()) });
+            self.known
+                .lock()
+                .ignore_poison()
+                .insert(root, Known { damage, checked: Some(Stopwatch::start()) });
             thread::sleep(watch.elapsed() * PAUSE);
         }
     }

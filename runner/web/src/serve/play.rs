@@ -6,11 +6,12 @@ mod snapshot;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use dc0_core::board::{Game, GameTextError, Side};
 use dc0_core::network::EvaluatorError;
+use dc0_core::poison::IgnorePoison as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -136,7 +137,7 @@ impl GameRooms {
     }
 
     fn games(&self) -> MutexGuard<'_, Games> {
-        self.games.lock().unwrap_or_else(PoisonError::into_inner)
+        self.games.lock().ignore_poison()
     }
 
     fn game(&self, id: &str) -> Result<Arc<LiveGame>, PlayError> {

@@ -3,8 +3,10 @@
 //! the runs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
+
+use dc0_core::poison::IgnorePoison as _;
 
 use super::Server;
 use super::library::Found;
@@ -75,10 +77,6 @@ fn next_try(made: Option<&CachedReport>, version: &str) -> u32 {
     made.filter(|made| made.version == version).map_or(0, |made| made.tries) + 1
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Locks, unless it is locked already.
 fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
@@ -90,7 +88,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 
 impl Charts {
     fn entry(&self, path: &str) -> Entry {
-        let mut reports = lock(&self.reports);
+        let mut reports = self.reports.lock().ignore_poison();
         if reports.len() >= MAX_REPORTS && !reports.contains_key(path) {
             reports.clear();
         }
@@ -151,11 +149,11 @@ impl Charts {
         make: impl FnOnce() -> Result<String, String>,
     ) -> Option<Reply> {
         let entry = self.entry(path);
-        let mut made = lock(&entry);
+        let mut made = entry.lock().ignore_poison();
         if let Some(made) = made.as_ref().filter(|made| made.is_current(version)) {
             return Some(made.reply.clone());
         }
-        let mut last = lock(&self.last);
+        let mut last = self.last.lock().ignore_poison();
         if last.is_some_and(LastReport::is_pausing) && is_any_running() {
             return made.as_ref().map(|made| made.reply.clone());
         }
@@ -200,7 +198,9 @@ fn failed(cause: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Charts, LastReport, RETRY_AFTER, lock};
+    use dc0_core::poison::IgnorePoison as _;
+
+    use super::{Charts, LastReport, RETRY_AFTER};
     use dc0_process::clock::Stopwatch;
 
     fn get(
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn set_last(charts: &Charts, took: Duration) {
-        *lock(&charts.last) = Some(LastReport { took, ended: Stopwatch::start() });
+        *charts.last.lock().ignore_poison() = Some(LastReport { took, ended: Stopwatch::start() });
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(charts.tag_of("x", "1", || false).as_deref(), Some("1.1"));
         let entry = charts.entry("x");
         let long_ago = Stopwatch::start().earlier_by(RETRY_AFTER).expect("the machine is up that long");
-        lock(&entry).as_mut().expect("made").failed = Some(long_ago);
+        entry.lock().ignore_poison().as_mut().expect("made").failed = Some(long_ago);
         assert_eq!(charts.tag_of("x", "1", || false).as_deref(), Some("1.2"));
         assert_eq!(get(&charts, ("x", "1"), false, "better").as_deref(), Some("better"));
         assert_eq!(charts.tag_of("x", "1", || false).as_deref(), Some("1.2"));

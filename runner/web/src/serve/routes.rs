@@ -126,7 +126,7 @@ fn games(server: &Server, request: &Request, run: &Found) -> Reply {
         return Reply::json(200, &empty(false));
     };
     let from = if is_shown(request, &source) { from } else { 0 };
-    let shown = server.games.get((&server.library, &server.steps), run, source, from);
+    let shown = server.games.get(&server.library, &server.steps, run, source, from);
     shown.unwrap_or_else(|| Reply::json(200, &empty(true)))
 }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dc0_analysis::web;
 use dc0_core::board::GameTextError;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::{
     GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table,
 };
@@ -60,12 +61,13 @@ impl Games {
     /// The reply with a page of games, from one on; `None` if files of the latest shard have moved. Concurrent callers wait.
     pub(super) fn get(
         &self,
-        (library, steps): (&Library, &GameSteps),
+        library: &Library,
+        steps: &GameSteps,
         run: &Found,
         source: GameSource,
         from: u64,
     ) -> Option<Reply> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock().ignore_poison();
         let parts = source.parts(from..from.saturating_add(GAMES));
         let files = parts.iter().flat_map(|(shard, _)| shard.files());
         let stamps = files.map(|file| stamp(&library.file(run, file)?)).collect();
@@ -73,7 +75,7 @@ impl Games {
         if let Some((_, reply)) = last.as_ref().filter(|(known, _)| *known == key) {
             return Some(reply.clone());
         }
-        let reply = Reply::json(200, &page((library, steps), run, &key.1, from)?);
+        let reply = Reply::json(200, &page(library, steps, run, &key.1, from)?);
         *last = Some((key, reply.clone()));
         Some(reply)
     }
@@ -81,12 +83,7 @@ impl Games {
 
 /// A page of games, as the page's board reads them; `None` if files of the latest shard have moved. `next` is the first game of the page
 /// after it.
-fn page(
-    (library, steps): (&Library, &GameSteps),
-    run: &Found,
-    source: &GameSource,
-    from: u64,
-) -> Option<Value> {
+fn page(library: &Library, steps: &GameSteps, run: &Found, source: &GameSource, from: u64) -> Option<Value> {
     let mut games = Vec::new();
     let mut unreadable = 0;
     let mut because: Option<GamesError> = None;
@@ -245,7 +242,7 @@ pub(super) mod tests {
         let run = library.find(&["x".to_owned()]).expect("a run");
         let shard = Shard { games: "games".to_owned(), positions: None, headers: None, count: GAMES + 3 };
         let source = GameSource { name: "games".to_owned(), shards: vec![shard], is_latest: false };
-        let page = |from| page((&library, &GameSteps::default()), &run, &source, from).expect("a page");
+        let page = |from| page(&library, &GameSteps::default(), &run, &source, from).expect("a page");
         let first = page(0);
         assert_eq!(
             (&first["unreadable"], &first["next"], &first["games"]),
@@ -259,7 +256,7 @@ pub(super) mod tests {
     fn games_are_listed_without_their_searches_where_only_these_are_too_large() {
         let folder = tempfile::tempdir().expect("a folder");
         let (library, run, source) = with_large_searches(folder.path());
-        let page = page((&library, &GameSteps::default()), &run, &source, 0).expect("a page");
+        let page = page(&library, &GameSteps::default(), &run, &source, 0).expect("a page");
         assert_eq!((&page["unreadable"], &page["games"][0]["plies"][1]["m"][0]), (&json!(0), &json!("e4")));
         assert_eq!(page["games"][0]["plies"][0]["t"], json!(null));
         let because = page["because"].as_str().unwrap_or_default();
@@ -281,7 +278,7 @@ pub(super) mod tests {
             GameSource { shards: shards.iter().map(shard).collect(), is_latest, ..source.clone() }
         };
         let steps = GameSteps::default();
-        let page = |source: &GameSource| page((&library, &steps), &run, source, 0);
+        let page = |source: &GameSource| page(&library, &steps, &run, source, 0);
         let because = |page: &Value| page["because"].as_str().unwrap_or_default().to_owned();
         let after_damaged = source(false, &[("damaged", "damaged"), ("games", "damaged")]);
         let found = page(&after_damaged).expect("a page");
@@ -301,7 +298,7 @@ pub(super) mod tests {
         // A table that was put back is read again.
         let games = Games::default();
         let unreadable = || {
-            let reply = games.get((&library, &steps), &run, after_damaged.clone(), 0).expect("a page");
+            let reply = games.get(&library, &steps, &run, after_damaged.clone(), 0).expect("a page");
             serde_json::from_slice::<Value>(&reply.body).expect("JSON")["unreadable"].clone()
         };
         assert_eq!((unreadable(), unreadable()), (json!(1), json!(1)));

@@ -3,17 +3,15 @@
 use dc0_process::format::counted;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use dc0_core::board::GameTextError;
 use dc0_core::durable;
-use dc0_core::store::{
-    FileEntry, GameRow, HeaderRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_entry,
-};
+use dc0_core::store::{FileEntry, GameRow, HeaderRow, MatchGameRow, PositionRow, StoredGame, read_entry};
 
-use super::ExportError;
 use super::args::{ExportPgnArgs, Games};
+use super::{ExportError, Stop};
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
 use dc0_runs::{Folder, FolderKind, Slot, StepContent, StepKind};
 
@@ -36,42 +34,16 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
         return Err(ExportError::NoGames { run: root, wanted: args.wanted() });
     }
     let mut games = 0;
-    // A failure of the content ends the writing, which knows only failures of the disk.
-    let mut failure = None;
-    let written = durable::write_with(&args.out, |file| {
+    durable::write_with(&args.out, |file| {
         let mut out = BufWriter::new(file);
         for (step, slot) in &wanted {
-            match export.step(step, *slot, &mut out) {
-                Ok(count) => games += count,
-                Err(Stop::Write(cause)) => return Err(cause),
-                Err(Stop::Read(error)) => {
-                    failure = Some(error);
-                    return Err(io::Error::other("the games cannot be read"));
-                }
-            }
+            games += export.step(step, *slot, &mut out)?;
         }
-        out.flush()
-    });
-    match (failure, written) {
-        (Some(error), _) => Err(*error),
-        (None, written) => {
-            written.map_err(ExportError::writing(&args.out))?;
-            let (games, steps) = (counted(games as usize, "game"), counted(wanted.len(), "step"));
-            Ok(vec![format!("wrote    {}: {games} of {steps}", args.out.display())])
-        }
-    }
-}
-
-/// Why the export stopped.
-enum Stop {
-    Read(Box<ExportError>),
-    Write(io::Error),
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Self {
-        Self::Read(Box::new(error.into()))
-    }
+        Ok(out.flush()?)
+    })
+    .map_err(Stop::writing(&args.out))?;
+    let (games, steps) = (counted(games as usize, "game"), counted(wanted.len(), "step"));
+    Ok(vec![format!("wrote    {}: {games} of {steps}", args.out.display())])
 }
 
 /// What the games of all steps have in common.
@@ -89,8 +61,8 @@ impl Export {
         let mut count = 0;
         for files in GameFiles::among(&step.manifest.files) {
             for game in self.games(files)? {
-                out.write_all(game.pgn(&event).as_bytes()).map_err(Stop::Write)?;
-                out.write_all(b"\n").map_err(Stop::Write)?;
+                out.write_all(game.pgn(&event).as_bytes())?;
+                out.write_all(b"\n")?;
                 count += 1;
             }
         }
@@ -124,8 +96,7 @@ impl Export {
             let stored = |row: &MatchGameRow| StoredGame::of_match(row).map_err(|cause| (row.game, cause));
             rows.iter().map(stored).collect()
         };
-        let mut games =
-            stored.map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
+        let mut games = stored.map_err(|(game, cause)| self.damaged(files.games, game, &cause))?;
         for game in &mut games {
             for name in [&mut game.white, &mut game.black] {
                 let Some((digits, _)) = MatchGameRow::net_of(name) else { continue };

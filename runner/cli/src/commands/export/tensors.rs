@@ -9,8 +9,8 @@ use dc0_core::encoding::Encoding;
 use dc0_core::store::{GameRow, PositionRow, ShardFiles, read_entry};
 use dc0_core::trainer::{TensorCounts, TensorError, TensorFile, TensorForm};
 
-use super::ExportError;
 use super::args::ExportTensorsArgs;
+use super::{ExportError, Stop};
 use dc0_runs::view::{FinishedStep, RunView};
 use dc0_runs::{Folder, FolderKind, Series, Slot};
 
@@ -43,27 +43,16 @@ pub(super) fn write(args: &ExportTensorsArgs) -> Result<Vec<String>, ExportError
     let counts = counts(folder.root(), &wanted)?;
     let form = TensorForm { is_packed: args.packed, is_ragged: args.ragged };
     let about = about(&encoding, &wanted);
-    // A failure of the content ends the writing, which knows only failures of the disk.
-    let mut failure = None;
-    let written = durable::write_with(&args.out, |file| {
+    durable::write_with(&args.out, |file| {
         let mut tensors = TensorFile::new(file, &encoding, form, counts, &about)?;
         for (step, slot) in &wanted {
-            if let Err(error) = add(folder.root(), step, *slot, &mut tensors) {
-                failure = Some(error);
-                return Err(std::io::Error::other("the positions cannot be written"));
-            }
+            add(folder.root(), step, *slot, &mut tensors)?;
         }
-        tensors.finish()
-    });
-    match (failure, written) {
-        (Some(error), _) => Err(error),
-        (None, written) => {
-            written.map_err(ExportError::writing(&args.out))?;
-            let (positions, steps) =
-                (counted(counts.positions as usize, "position"), counted(wanted.len(), "step"));
-            Ok(vec![format!("wrote    {}: {positions} of {steps}, in {encoding}", args.out.display())])
-        }
-    }
+        Ok(tensors.finish()?)
+    })
+    .map_err(Stop::writing(&args.out))?;
+    let (positions, steps) = (counted(counts.positions as usize, "position"), counted(wanted.len(), "step"));
+    Ok(vec![format!("wrote    {}: {positions} of {steps}, in {encoding}", args.out.display())])
 }
 
 fn encoding(args: &ExportTensorsArgs) -> Result<Encoding, ExportError> {
@@ -81,19 +70,15 @@ fn counts(root: &Path, wanted: &[(&FinishedStep, Slot)]) -> Result<TensorCounts,
     Ok(counts)
 }
 
-fn add(
-    root: &Path,
-    step: &FinishedStep,
-    slot: Slot,
-    tensors: &mut TensorFile<'_>,
-) -> Result<(), ExportError> {
+fn add(root: &Path, step: &FinishedStep, slot: Slot, tensors: &mut TensorFile<'_>) -> Result<(), Stop> {
     for shard in ShardFiles::of_iteration(&step.manifest.files) {
         let games: Vec<GameRow> = read_entry(root, shard.games)?;
         let positions: Vec<PositionRow> = read_entry(root, shard.positions)?;
         tensors.add(slot.number, &games, &positions).map_err(|error| match error {
-            TensorError::Write(cause) => ExportError::Disk(cause),
+            TensorError::Write(cause) => Stop::Write(cause),
             error @ TensorError::Rows { .. } => {
-                ExportError::Rows { file: root.join(&shard.positions.path), cause: error.to_string() }
+                let (file, cause) = (root.join(&shard.positions.path), error.to_string());
+                ExportError::Rows { file, cause }.into()
             }
         })?;
     }

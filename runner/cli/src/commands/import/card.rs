@@ -51,7 +51,7 @@ fn sum(counts: Option<&Value>) -> usize {
 }
 
 fn figure(summary: &Value, name: &str) -> u64 {
-    summary.member(name).and_then(Value::as_f64).map_or(0, |figure| figure as u64)
+    summary.figure(name).map_or(0, |figure| figure as u64)
 }
 
 /// The size of a dataset as hubs sort it.

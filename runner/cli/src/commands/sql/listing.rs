@@ -44,13 +44,8 @@ pub(super) fn examples(questions: &[Question], database: Option<&Database>) -> R
         write!(text, "### {title}\n\n```sql\n{statement}\n```\n\n").expect("text takes everything");
         if let Some(database) = database.filter(|_| !question.needs_sweep || database.is_some_and(has_trials))
         {
-            let frame = database.query(statement)?;
-            let shown = frame.head(SHOWN.rows as u64 + 1)?.rows()?.shown(SHOWN);
-            let more = match shown.rows_left_out {
-                0 => String::new(),
-                _ => format!("\n… {} more rows", frame.count()? - SHOWN.rows as u64),
-            };
-            write!(text, "```text\n{}{more}\n```\n\n", shown.table).expect("text takes everything");
+            let answer = database.query(statement)?.preview(SHOWN)?;
+            write!(text, "```text\n{answer}\n```\n\n").expect("text takes everything");
         }
     }
     Ok(text.trim_end().to_owned())

@@ -134,7 +134,7 @@ impl SlurmArgs {
     pub(super) fn text(&self, task: &TaskArgs, job: &Job<'_>) -> Result<String, Failure> {
         let last = job.tasks.get() - 1;
         let at_once = self.at_once.map(|tasks| format!("%{tasks}")).unwrap_or_default();
-        let log = quoted_path(job.logs, "%")?;
+        let log = quoted_path(job.logs)?;
         let mut text = format!(
             "#!/bin/bash\n# Each task of this array runs trials of the sweep {}: sbatch THIS_FILE\n#SBATCH --job-name=dc0-{}\n",
             job.name, job.name
@@ -200,7 +200,7 @@ impl HqArgs {
     /// The batch script.
     pub(super) fn text(&self, task: &TaskArgs, job: &Job<'_>) -> Result<String, Failure> {
         let last = job.tasks.get() - 1;
-        let log = quoted_path(job.logs, "%{")?;
+        let log = quoted_path(job.logs)?;
         let mut text = format!(
             "#!/bin/bash\n# Each task of this array runs trials of the sweep {}: hq submit THIS_FILE\n#HQ --name=dc0-{}\n",
             job.name, job.name
@@ -231,15 +231,15 @@ fn literal(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
-/// A path between double quotes of a directive, in which `special` begins what the batch system replaces.
-fn quoted_path(path: &Path, special: &str) -> Result<String, Failure> {
+/// A path between double quotes of a directive. A batch system replaces what `%` begins.
+fn quoted_path(path: &Path) -> Result<String, Failure> {
     let text = path.display().to_string();
     let bad = ['"', '\\', '\n', '\r', '%'];
     if !text.contains(bad) {
         return Ok(text);
     }
     let problem = format!(
-        "the batch system cannot write to {}: in directives, `\"`, `\\`, `{special}` and line ends have other meanings; use another \
+        "the batch system cannot write to {}: in directives, `\"`, `\\`, `%` and line ends have other meanings; use another \
          folder, with --out",
         path.display()
     );
@@ -298,6 +298,12 @@ mod tests {
         let (task, slurm): (TaskArgs, SlurmArgs) = (parsed(""), parsed(""));
         for folder in ["/d/100%", "/d/\"x", "/d/a\nb", "/d/a\\b"] {
             assert!(slurm.text(&task, &job(Path::new(folder))).is_err(), "{folder}");
+            let hq = parsed::<HqArgs>("").text(&task, &job(Path::new(folder))).expect_err("is refused");
+            assert!(
+                hq.message.contains("in directives, `\"`, `\\`, `%` and line ends have"),
+                "{}",
+                hq.message
+            );
         }
         for name in ["", "a b", "a\n#SBATCH --wrap=x", "$(id)", "-x", "a;b"] {
             assert!(plain(name).is_err(), "{name}");

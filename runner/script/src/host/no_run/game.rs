@@ -1,10 +1,11 @@
 //! One game of self-play as scripts see it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::{EvaluatorError, Wdl};
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
 use dc0_core::store::StoredGame;
@@ -40,13 +41,12 @@ pub(super) fn play(
     };
     let finished: Mutex<Option<ShardResult>> = Mutex::new(None);
     let keep = |_, result| {
-        *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *finished.lock().ignore_poison() = Some(result);
         Ok(())
     };
     let shard = Shard { index: 0, first_game: 0, games: 1 };
     play_shards(&job, &net.net, &[shard], 1, &keep, &*host.observer()).map_err(HostError::from)?;
-    let result =
-        finished.into_inner().unwrap_or_else(PoisonError::into_inner).expect("a shard that is done is kept");
+    let result = finished.into_inner().ignore_poison().expect("a shard that is done is kept");
     value(&result.games[0], &result.positions, params)
 }
 

@@ -1,10 +1,11 @@
 //! A trial as the script's function sees it: the fields that it reads and the values that it reports.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rhai::{Dynamic, EvalAltResult, Map, Position};
 
 use dc0_core::params::{Value, nearest};
+use dc0_core::poison::IgnorePoison as _;
 
 use super::super::session::RunHandle;
 use super::{Context, SweepState, Work};
@@ -53,7 +54,7 @@ pub(super) fn early_ending(error: &EvalAltResult) -> Option<Ended> {
 
 impl Turn {
     pub(super) fn last_report(&self) -> Option<Measured> {
-        let last = (*self.last.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let last = (*self.last.lock().ignore_poison())?;
         let state = self.work.state();
         let progress = state.trials.get(self.id.trial)?.replicates.get(&self.id.replicate)?;
         let report = progress.reports.iter().find(|report| report.at == last)?;
@@ -97,7 +98,7 @@ pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dyna
         .map_err(|_| call.misuse(format!("at: expected a whole number from 0 on, got {at}")))?;
     let measured = measured(&call, value).map_err(|problem| call.misuse(format!("got {problem}")))?;
     {
-        let mut last = turn.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = turn.last.lock().ignore_poison();
         if let Some(last) = last.filter(|last| *last >= at) {
             return Err(call.misuse(format!("at: reports must come in order, and {at} comes after {last}")));
         }
@@ -170,5 +171,5 @@ fn spent_value(turn: &Turn) -> Value {
         ("flops", spent.flops),
         ("seconds", spent.seconds),
     ];
-    Value::Group(fields.map(|(name, number)| (name.to_owned(), Value::Float(number))).into())
+    Value::of(fields.map(|(name, number)| (name, Value::Float(number))))
 }

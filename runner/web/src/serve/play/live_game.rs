@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dc0_core::board::{Game, Side};
+use dc0_core::poison::IgnorePoison as _;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
@@ -90,17 +91,17 @@ impl LiveGame {
         let thread = thread
             .spawn(move || own.work(engine, &requests, &permits, &runtime))
             .map_err(PlayError::Thread)?;
-        *game.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        *game.thread.lock().ignore_poison() = Some(thread);
         game.let_engine_move(&mut game.state())?;
         Ok(game)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     fn used(&self) -> MutexGuard<'_, Stopwatch> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.used.lock().ignore_poison()
     }
 
     /// The time since the last request about the game.
@@ -217,7 +218,7 @@ impl LiveGame {
 
     /// Waits for the thread of a closed game.
     pub(super) fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().ignore_poison().take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
             log::error!("the thread of game {} has failed; please report the message above", self.id);
         }

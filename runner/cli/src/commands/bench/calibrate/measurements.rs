@@ -84,7 +84,7 @@ impl Observed {
 }
 
 fn number(manifest: &Manifest, name: &str) -> f64 {
-    manifest.summary.member(name).and_then(dc0_core::params::Value::as_f64).unwrap_or(0.0)
+    manifest.summary.figure(name).unwrap_or(0.0)
 }
 
 /// The speeds that follow from new processes, each with its seconds, and a warm one with `lanes` lanes.
