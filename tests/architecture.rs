@@ -320,7 +320,7 @@ fn core_and_analysis_do_not_print_or_read_clock_or_environment() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// The only file that names what it is about; others call `ignore_poison`.
+/// The only module of a library or program that names `PoisonError`; others call `ignore_poison`.
 const POISON: &str = "core/src/poison.rs";
 
 #[test]
@@ -349,7 +349,7 @@ const SAME_EVERYWHERE: [&str; 8] = [
     "core/src/network/exponential",
     "core/src/network/moves_left",
     "core/src/network/nnue",
-    "core/src/network/value_fit",
+    "core/src/network/value_calibration",
     "core/src/search",
     "core/src/selfplay",
 ];

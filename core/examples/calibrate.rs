@@ -1,4 +1,4 @@
-//! Plays a net against itself and fits the scores that `dc0-run uci` shows: a [`ValueFit`] to the results (the options
+//! Plays a net against itself and fits the scores that `dc0-run uci` shows: a [`ValueCalibration`] to the results (the options
 //! `score.value_factor`, `score.value_exponent` and `score.draw_exponent`), and `score.scale` to the material, so that a queen more reads 9 pawns.
 //!
 //! `cargo run --release -p dc0-core --example calibrate -- net.safetensors 1000 100`: games, simulations of a search
@@ -15,7 +15,9 @@ use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
-use dc0_core::network::{Evaluator, EvaluatorError, PositionValue, ValueFit, ValueFitSample, centipawns};
+use dc0_core::network::{
+    CalibrationSample, Evaluator, EvaluatorError, PositionValue, ValueCalibration, centipawns,
+};
 use dc0_core::params::Schedule;
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
@@ -60,18 +62,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let shard = Shard { index: 0, first_game: 0, games };
     let played = play_shard(&job, shard, &mut [make_evaluator()?], &Silent)?;
 
-    let samples: Vec<ValueFitSample> = played
+    let samples: Vec<CalibrationSample> = played
         .positions
         .iter()
         .map(|row| {
             let (value, draw) = (f64::from(row.root_q), f64::from(row.root_d));
-            ValueFitSample { value, draw, result: row.result }
+            CalibrationSample { value, draw, result: row.result }
         })
         .collect();
     println!("{games} games, {} positions", samples.len());
-    let before = ValueFit::NONE.surprise(&samples);
-    let Some(found) = ValueFit::fit(&samples) else { return Err("no game was decided".into()) };
-    let ValueFit { factor, value, draw } = found;
+    let before = ValueCalibration::NONE.surprise(&samples);
+    let Some(found) = ValueCalibration::fit(&samples) else { return Err("no game was decided".into()) };
+    let ValueCalibration { factor, value, draw } = found;
     println!(
         "score.value_factor {factor:.2}, score.value_exponent {value:.2}, score.draw_exponent {draw:.2}"
     );
@@ -94,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let share = |result: i8| {
             inside.iter().filter(|sample| sample.result == result).count() as f64 / inside.len() as f64
         };
-        let mean = |part: &dyn Fn(&ValueFitSample) -> f64| {
+        let mean = |part: &dyn Fn(&CalibrationSample) -> f64| {
             inside.iter().map(|sample| part(sample)).sum::<f64>() / inside.len() as f64
         };
         if !inside.is_empty() {
@@ -118,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The chances of the side that has more material, in order, by how many pawns' worth it has more.
-fn ahead(positions: &[PositionRow], fit: ValueFit) -> BTreeMap<i32, Vec<f64>> {
+fn ahead(positions: &[PositionRow], fit: ValueCalibration) -> BTreeMap<i32, Vec<f64>> {
     let mut ahead: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
     for row in positions {
         let balance = balance(&row.fen);

@@ -30,7 +30,7 @@ mod tensor;
 pub mod threats;
 #[cfg(feature = "torch")]
 pub mod torch;
-mod value_fit;
+mod value_calibration;
 mod weights;
 
 pub use batch::{
@@ -52,7 +52,7 @@ pub use spec::{
     PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
 pub use tensor::{Init, TensorRole, TensorSpec};
-pub use value_fit::{LEELA_SCALE, ValueFit, ValueFitSample, centipawns};
+pub use value_calibration::{CalibrationSample, LEELA_SCALE, ValueCalibration, centipawns};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};
 
 #[cfg(test)]

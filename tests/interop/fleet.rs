@@ -281,7 +281,6 @@ const SHIPPED: [(&str, &[&str]); 2] = [
             "games=8",
             "simulations=4",
             "considered=2",
-            "fast_simulations=2",
             "cache=1000",
             "updates=4",
             "match_games=2",

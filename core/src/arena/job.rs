@@ -90,7 +90,7 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    /// Of nets, given what each has of its own, and of players without one. Alpha-beta takes a net's values without an evaluator.
+    /// That of a match without other programs, given what each net has of its own. Alpha-beta by a net counts as a program.
     pub fn of_nets<'a>(nets: impl IntoIterator<Item = &'a PlayerParams>) -> Self {
         let mut lineup = Self { has_net: false, has_program: false, is_timed: false };
         for own in nets {

@@ -63,10 +63,11 @@ params! {
         adjudication: AdjudicationParams = AdjudicationParams::default();
         /// Size of a shard's evaluation cache for each player, first in, first out; 0 for none.
         cache: u32 = 0, in 0..=100_000_000;
-        /// Games in a shard, the unit that is stored and resumed; even. Games without a net are stored by pairs.
+        /// Games in a shard, the unit that is stored and resumed; even. Games without a tree search by a net are
+        /// stored by pairs.
         shard_games: u32 = 64, in 2..=1_000_000;
-        /// The most games in a shard between a net and a program that does not play by time; even. A lane plays them at the same
-        /// time, each with a process of its own.
+        /// The most games in a shard between a net's tree search and alpha-beta or a program that does not play by time; even. A
+        /// lane plays them at the same time, each with a searcher or process of its own.
         program_games: u32 = 16, in 2..=1024;
     }
     check |params| {

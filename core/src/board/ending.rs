@@ -107,6 +107,7 @@ mod tests {
         }
         assert_eq!(Ending::from_name("boredom"), None);
     }
+
     #[test]
     fn games_are_played_out_cut_off_or_ended_otherwise() {
         let of = |ending: Ending| (ending.is_played_out(), ending.is_cut_off());

@@ -152,7 +152,7 @@ impl Evaluator for Divided {
     fn start_shard(&mut self) {
         self.own.start_shard();
         for helper in &self.helpers {
-            helper.shared.starts_shard.store(true, Ordering::Relaxed);
+            helper.shared.starts_shard.store(true, Ordering::Release);
             helper.wake();
         }
     }
@@ -207,7 +207,7 @@ impl SharedPart {
 
     /// Starts a shard if the thread is to.
     fn start_shard(&self, evaluator: &mut dyn Evaluator) {
-        if self.starts_shard.swap(false, Ordering::Relaxed) {
+        if self.starts_shard.swap(false, Ordering::Acquire) {
             evaluator.start_shard();
         }
     }
@@ -227,7 +227,11 @@ impl SharedPart {
                     }
                 }
                 waiting => {
-                    self.start_shard(evaluator);
+                    if self.starts_shard.load(Ordering::Relaxed) {
+                        // A panic poisons the lock, as one within an evaluation does.
+                        let Ok(_part) = self.lock() else { return };
+                        self.start_shard(evaluator);
+                    }
                     if !self.looks_past(waiting) {
                         thread::park();
                     }
@@ -303,10 +307,11 @@ impl Drop for Helper {
 #[cfg(test)]
 mod tests {
     use super::{Divided, Helper, Part, SharedPart, rows_of};
-    use std::iter;
+    use std::collections::BTreeSet;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{Sender, channel};
+    use std::thread::{self, ThreadId};
     use std::time::Duration;
 
     use crate::board::Game;
@@ -337,7 +342,7 @@ mod tests {
         own: usize,
         /// The number of the shard now.
         shard: Arc<AtomicUsize>,
-        starts: Sender<usize>,
+        starts: Sender<(ThreadId, usize)>,
     }
 
     impl Evaluator for Started {
@@ -353,7 +358,7 @@ mod tests {
 
         fn start_shard(&mut self) {
             self.own = self.shard.load(Ordering::Relaxed);
-            self.starts.send(self.own).expect("the test waits");
+            self.starts.send((thread::current().id(), self.own)).expect("the test waits");
         }
     }
 
@@ -471,8 +476,14 @@ mod tests {
         }
         shard.store(201, Ordering::Relaxed);
         divided.start_shard();
-        let starts = iter::from_fn(|| started.recv_timeout(Duration::from_mins(1)).ok());
-        assert_eq!(starts.filter(|number| *number == 201).take(3).count(), 3, "every thread starts the last");
+        let mut threads = BTreeSet::new();
+        while threads.len() < 3 {
+            let (thread, number) =
+                started.recv_timeout(Duration::from_mins(1)).expect("every thread starts it");
+            if number == 201 {
+                threads.insert(format!("{thread:?}"));
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Parameters of a group by name, each with what is wrong with it beside the others.
 pub type Advice = Vec<(&'static str, String)>;
 
-/// Advice on those that are at fault of some parameters: each with whether it is, and the message.
+/// Advice on the parameters that are at fault, given each with whether it is and what to say.
 pub fn advice<const N: usize>(all: [(&'static str, bool, &str); N]) -> Advice {
     let at_fault = all.into_iter().filter(|(_, is_at_fault, _)| *is_at_fault);
     at_fault.map(|(name, _, message)| (name, message.to_owned())).collect()

@@ -79,22 +79,27 @@ impl ReanalysisJob<'_> {
     /// Searches the games of a shard. `positions` has theirs, in the order of the games and their plies.
     pub fn shard(
         &self,
-        games: &[GameRow],
-        positions: &[PositionRow],
+        games: Vec<GameRow>,
+        positions: Vec<PositionRow>,
         evaluator: &mut Box<dyn Evaluator>,
         observer: &dyn Observer,
     ) -> Result<Reanalyzed, SelfPlayError> {
-        let mut waiting = games_with_positions(games, positions).peekable();
+        let of_games = games_with_positions(&games, &positions);
+        let counts: Vec<usize> = of_games
+            .map(|found| found.map(|(_, own)| own.len()))
+            .collect::<Result<_, _>>()
+            .map_err(|row| SelfPlayError::Stray { game: row.game, ply: row.ply })?;
+        let mut positions = positions.into_iter();
+        let with_rows = |(game, count)| (game, positions.by_ref().take(count).collect());
+        let mut waiting = games.into_iter().zip(counts).map(with_rows).peekable();
         evaluator.start_shard();
         let mut lockstep = Lockstep::new(1);
         let mut stats = SelfPlayStats::default();
         let (mut slots, mut finished, mut searched) = (Vec::new(), Vec::new(), 0);
         loop {
             while slots.len() < self.params.game_slots as usize {
-                let Some(found) = waiting.next() else { break };
-                let stray = |row: &PositionRow| SelfPlayError::Stray { game: row.game, ply: row.ply };
-                let (game, own) = found.map_err(stray)?;
-                slots.push(Slot::new(self, game, own)?);
+                let Some((game, rows)) = waiting.next() else { break };
+                slots.push(Slot::new(self, game, rows)?);
             }
             for slot in slots.extract_if(.., |slot| slot.next.is_none()) {
                 stats.add_game(&slot.game, &slot.rows);
@@ -133,7 +138,7 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(job: &ReanalysisJob<'_>, game: &GameRow, rows: &[PositionRow]) -> Result<Self, GameTextError> {
+    fn new(job: &ReanalysisJob<'_>, game: GameRow, rows: Vec<PositionRow>) -> Result<Self, GameTextError> {
         let played = Game::from_packed(&game.start_fen, &game.moves)?;
         let start = Game::from_position(played.start().clone());
         let mut choice = job.seed.stream(game.game.into(), Purpose::Reanalysis);
@@ -144,7 +149,6 @@ impl Slot {
         chosen.reverse();
         let search = Search::with_tablebases(start, RULES, job.params.search.clone(), job.tables.cloned());
         let (moves, is_answer) = (played.moves().to_vec(), job.params.search.simulations == 1);
-        let (game, rows) = (game.clone(), rows.to_vec());
         let mut slot = Self { game, rows, moves, search, chosen, next: None, searched: 0, is_answer };
         slot.begin_next();
         Ok(slot)

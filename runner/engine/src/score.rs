@@ -4,7 +4,7 @@
 mod mating_line;
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
-use dc0_core::network::{LEELA_SCALE, PositionValue, ValueFit, centipawns};
+use dc0_core::network::{LEELA_SCALE, PositionValue, ValueCalibration, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
 use dc0_runs::net::{shipped_nnue, shipped_residual};
@@ -35,22 +35,23 @@ params! {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreFit {
     /// From values to chances.
-    pub values: ValueFit,
+    pub values: ValueCalibration,
     /// Hundredths of a pawn where the tangent is 1.
     pub scale: f64,
 }
 
 impl ScoreFit {
     /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
-    pub const NONE: Self = Self { values: ValueFit::NONE, scale: LEELA_SCALE };
+    pub const NONE: Self = Self { values: ValueCalibration::NONE, scale: LEELA_SCALE };
 
     /// That of `az_small`, the residual net in the program, by `core/examples/calibrate.rs` from 300 games with 100 simulations.
     pub const AZ_SMALL: Self =
-        Self { values: ValueFit { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
+        Self { values: ValueCalibration { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
 
     /// That of `az_nnue`, the net in the program that plays by default, by the same from 300 games with 400 simulations;
     /// docs/guides/uci.md shows how well it fits.
-    pub const AZ_NNUE: Self = Self { values: ValueFit { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
+    pub const AZ_NNUE: Self =
+        Self { values: ValueCalibration { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
 
     /// The fit of a net, if it is one of those in the program.
     pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
@@ -91,8 +92,8 @@ impl ScoreFit {
 impl ScoreParams {
     /// The fit of a net, with what is set here in place of its own.
     pub fn applied_to(&self, net: ScoreFit) -> ScoreFit {
-        let ValueFit { factor, value, draw } = net.values;
-        let values = ValueFit {
+        let ValueCalibration { factor, value, draw } = net.values;
+        let values = ValueCalibration {
             factor: self.value_factor.unwrap_or(factor),
             value: self.value_exponent.unwrap_or(value),
             draw: self.draw_exponent.unwrap_or(draw),
@@ -153,7 +154,7 @@ fn thousandths(value: f64, draw: f64) -> [u32; 3] {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::network::ValueFit;
+    use dc0_core::network::ValueCalibration;
 
     use super::{ScoreFit, ScoreParams, thousandths};
 
@@ -193,10 +194,10 @@ mod tests {
 
     #[test]
     fn what_is_set_replaces_what_was_fitted() {
-        let net = ScoreFit { values: ValueFit { factor: 0.9, value: 0.5, draw: 5.0 }, scale: 300.0 };
+        let net = ScoreFit { values: ValueCalibration { factor: 0.9, value: 0.5, draw: 5.0 }, scale: 300.0 };
         assert_eq!(ScoreParams::default().applied_to(net), net);
         let set = ScoreParams { draw_exponent: Some(1.0), scale: Some(90.0), ..ScoreParams::default() };
-        let values = ValueFit { factor: 0.9, value: 0.5, draw: 1.0 };
+        let values = ValueCalibration { factor: 0.9, value: 0.5, draw: 1.0 };
         assert_eq!(set.applied_to(net), ScoreFit { values, scale: 90.0 });
     }
 }

@@ -217,7 +217,9 @@ impl Fault for StepError {
     fn exit(&self) -> Exit {
         match self {
             Self::Run(error) => error.exit(),
-            Self::OtherNetwork { .. } | Self::StrayPosition { .. } => Exit::Storage,
+            Self::OtherNetwork { .. }
+            | Self::StrayPosition { .. }
+            | Self::SelfPlay(SelfPlayError::Stray { .. }) => Exit::Storage,
             error if is_damaged_tablebase(error) => Exit::Storage,
             Self::Tablebase(_)
             | Self::Grow(_)
@@ -345,6 +347,7 @@ mod tests {
             (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
             (StepError::from(TrainError::NoSamples { games: 1, held_out: 1, unused: 0 }), Exit::Failed),
             (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
+            (StepError::from(SelfPlayError::Stray { game: 1, ply: 2 }), Exit::Storage),
             (StepError::from(damaged_tablebase()), Exit::Storage),
             (StepError::from(SelfPlayError::Tablebase(damaged_tablebase())), Exit::Storage),
             (StepError::from(ArenaError::Evaluator(damaged_tablebase().into())), Exit::Storage),

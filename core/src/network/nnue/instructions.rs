@@ -126,6 +126,7 @@ mod x86 {
         };
     }
 
+    // Each list has the instructions of the set's product, below.
     compiled!(has_avx2, by_avx2, Avx2: "avx2" "bmi1" "popcnt");
     compiled!(has_avx512, by_avx512, Avx512: "avx2" "bmi1" "popcnt" "avx512f" "avx512bw" "avx512vl" "avx512vnni");
 

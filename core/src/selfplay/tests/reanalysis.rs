@@ -17,7 +17,8 @@ use crate::selfplay::{
 fn again(shard: &ShardResult, params: &ReanalysisParams, make_evaluator: &MakeEvaluator<'_>) -> Reanalyzed {
     let job = ReanalysisJob { params, seed: Seed { run: 1, step: 9 }, make_evaluator, tables: None };
     let mut evaluator = job.evaluator().expect("a fake");
-    job.shard(&shard.games, &shard.positions, &mut evaluator, &Silent).expect("fakes do not fail")
+    job.shard(shard.games.clone(), shard.positions.clone(), &mut evaluator, &Silent)
+        .expect("fakes do not fail")
 }
 
 fn other_net() -> Result<Box<dyn Evaluator>, EvaluatorError> {
@@ -137,7 +138,7 @@ fn positions_without_their_game_are_an_error() {
     for missing in 0..shard.games.len() {
         let mut games = shard.games.clone();
         let game = games.remove(missing).game;
-        let found = job.shard(&games, &shard.positions, &mut hashed().expect("a fake"), &Silent);
+        let found = job.shard(games, shard.positions.clone(), &mut hashed().expect("a fake"), &Silent);
         assert!(matches!(found, Err(SelfPlayError::Stray { game: stray, .. }) if stray == game), "{found:?}");
     }
 }

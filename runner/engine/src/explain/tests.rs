@@ -4,7 +4,7 @@ use dc0_core::board::Game;
 use dc0_core::encoding::{EncodingName, Orientation};
 use dc0_core::event::Silent;
 use dc0_core::network::fake::Hashed;
-use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, ValueFit};
+use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, ValueCalibration};
 use dc0_core::params::Value;
 use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
@@ -16,7 +16,8 @@ use dc0_process::format::counted;
 use dc0_process::style::{PLAIN, TermStyle};
 
 /// A fit that changes every score.
-const FIT: ScoreFit = ScoreFit { values: ValueFit { factor: 1.0, value: 0.65, draw: 2.3 }, scale: 1170.0 };
+const FIT: ScoreFit =
+    ScoreFit { values: ValueCalibration { factor: 1.0, value: 0.65, draw: 2.3 }, scale: 1170.0 };
 
 fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");

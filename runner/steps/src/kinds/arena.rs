@@ -106,7 +106,9 @@ impl Step for Arena {
             Ok(match manifest.input(role).and_then(PlayerInput::parse) {
                 Some(PlayerInput::Baseline(baseline)) => Player::Baseline(baseline),
                 Some(PlayerInput::Program(digest)) => {
-                    let name = program(role).unwrap_or_default();
+                    let unnamed =
+                        || past.damaged(format!("the summary has no name of the program \"{role}\""));
+                    let name = program(role).ok_or_else(unnamed)?;
                     Player::Program(ProgramPlayer { name, digest, opponent: None })
                 }
                 Some(PlayerInput::Network(_)) | None => {

@@ -283,7 +283,7 @@ impl ShardWork for Work<'_> {
             &|| Ok(job.evaluator()?),
             &|evaluator, shard| {
                 let (games, positions) = self.step.read(self.workspace, shard)?;
-                Ok(job.shard(&games, &positions, evaluator, observer)?)
+                Ok(job.shard(games, positions, evaluator, observer)?)
             },
             keep,
         )

@@ -77,7 +77,7 @@ impl RemoteShards for Remote {
             tables: None,
         };
         let found =
-            job.shard(&games, &positions, &mut lane.evaluators[0], observer).map_err(StepError::from)?;
+            job.shard(games, positions, &mut lane.evaluators[0], observer).map_err(StepError::from)?;
         let provenance = shard_provenance(&self.provenance, shard);
         let tables = vec![
             ReplyTable::of(&found.shard.games, &provenance)?,

@@ -9,7 +9,7 @@ use crate::math::{exp, ln, pow, tan};
 
 /// How values of a net's searches relate to results: a factor and two exponents, all 1 for values that are chances already.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValueFit {
+pub struct ValueCalibration {
     /// Size of the value of a sure win, at most 1.
     pub factor: f64,
     /// Exponent of the size of a value v = P(win) − P(loss).
@@ -20,7 +20,7 @@ pub struct ValueFit {
 
 /// A value of a search, and how the game ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValueFitSample {
+pub struct CalibrationSample {
     /// P(win) − P(loss) for the side to move.
     pub value: f64,
     /// P(draw).
@@ -51,7 +51,7 @@ const STEPS: u32 = 30;
 /// Rounds over the three numbers.
 const ROUNDS: u32 = 20;
 
-impl ValueFit {
+impl ValueCalibration {
     /// For values that are chances already.
     pub const NONE: Self = Self { factor: 1.0, value: 1.0, draw: 1.0 };
 
@@ -67,7 +67,7 @@ impl ValueFit {
     }
 
     /// The numbers under which the results are the most likely; `None` without a decided game.
-    pub fn fit(samples: &[ValueFitSample]) -> Option<Self> {
+    pub fn fit(samples: &[CalibrationSample]) -> Option<Self> {
         if samples.iter().all(|sample| sample.result == 0) {
             return None;
         }
@@ -81,8 +81,8 @@ impl ValueFit {
     }
 
     /// The mean of −ln P(result), in nats.
-    pub fn surprise(self, samples: &[ValueFitSample]) -> f64 {
-        let of = |sample: &ValueFitSample| {
+    pub fn surprise(self, samples: &[CalibrationSample]) -> f64 {
+        let of = |sample: &CalibrationSample| {
             let PositionValue { value, draw } = self.apply(sample.value, sample.draw);
             let chance = match sample.result {
                 0 => draw,
@@ -110,18 +110,18 @@ fn minimum((low, high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
 mod tests {
     use rand::RngExt;
 
-    use super::{PositionValue, ValueFit, ValueFitSample};
+    use super::{CalibrationSample, PositionValue, ValueCalibration};
     use crate::rng::{Purpose, Seed};
 
     #[test]
     fn worked_examples() {
-        let fit = ValueFit { value: 0.5, draw: 3.0, ..ValueFit::NONE };
+        let fit = ValueCalibration { value: 0.5, draw: 3.0, ..ValueCalibration::NONE };
         // The root of 0.64 is 0.8; half of what was undecided is drawn, then an eighth.
         let PositionValue { value, draw } = fit.apply(0.64, 0.18);
         assert!((value - 0.8).abs() < 1e-12 && (draw - 0.2 / 8.0).abs() < 1e-12, "{value} {draw}");
-        let PositionValue { value, draw } = ValueFit::NONE.apply(-0.3, 0.4);
+        let PositionValue { value, draw } = ValueCalibration::NONE.apply(-0.3, 0.4);
         assert!((value + 0.3).abs() < 1e-12 && (draw - 0.4).abs() < 1e-12);
-        let PositionValue { value, draw } = ValueFit { factor: 0.5, ..fit }.apply(-0.64, 0.18);
+        let PositionValue { value, draw } = ValueCalibration { factor: 0.5, ..fit }.apply(-0.64, 0.18);
         assert!((value + 0.4).abs() < 1e-12 && (draw - 0.6 / 8.0).abs() < 1e-12, "{value} {draw}");
         for (value, draw) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0)] {
             assert_eq!(fit.apply(value, draw), PositionValue { value, draw });
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn chances_stay_chances_and_in_order() {
-        let fit = ValueFit { factor: 0.9, value: 0.6, draw: 0.3 };
+        let fit = ValueCalibration { factor: 0.9, value: 0.6, draw: 0.3 };
         let mut last = -2.0;
         for step in -100..=100i32 {
             let value = f64::from(step) / 100.0;
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_fit_finds_the_numbers_that_made_the_results() {
-        let truth = ValueFit { factor: 0.8, value: 0.6, draw: 2.0 };
+        let truth = ValueCalibration { factor: 0.8, value: 0.6, draw: 2.0 };
         let mut stream = Seed { run: 1, step: 2 }.stream(3, Purpose::MoveChoice);
         let sample = |_| {
             let value = 2.0 * stream.random::<f64>() - 1.0;
@@ -159,14 +159,14 @@ mod tests {
             } else {
                 -1
             };
-            ValueFitSample { value, draw, result }
+            CalibrationSample { value, draw, result }
         };
-        let samples: Vec<ValueFitSample> = (0..10_000).map(sample).collect();
-        let found = ValueFit::fit(&samples).expect("games were decided");
+        let samples: Vec<CalibrationSample> = (0..20_000).map(sample).collect();
+        let found = ValueCalibration::fit(&samples).expect("games were decided");
         let near = |found: f64, truth: f64| (found / truth - 1.0).abs() < 0.05;
         assert!(near(found.factor, 0.8) && near(found.value, 0.6) && near(found.draw, 2.0), "{found:?}");
-        assert!(found.surprise(&samples) < ValueFit::NONE.surprise(&samples));
-        let drawn = [ValueFitSample { value: 0.1, draw: 0.9, result: 0 }];
-        assert_eq!(ValueFit::fit(&drawn), None);
+        assert!(found.surprise(&samples) < ValueCalibration::NONE.surprise(&samples));
+        let drawn = [CalibrationSample { value: 0.1, draw: 0.9, result: 0 }];
+        assert_eq!(ValueCalibration::fit(&drawn), None);
     }
 }
