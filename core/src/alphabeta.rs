@@ -30,7 +30,7 @@ use crate::board::{Game, KnownMove, Tablebase, TablebaseError, TablebaseResult};
 use crate::poison::IgnorePoison as _;
 use iterations::{Iterations, RootMove};
 use reductions::Reductions;
-use table::Table;
+use table::{Table, table_key};
 use thread::{Node, Shared, Thread, Worker};
 
 pub use evaluator::StaticEvaluator;
@@ -107,6 +107,7 @@ impl AlphaBeta {
             has_helpers: workers.len() > 1,
             stop: AtomicBool::new(false),
             nodes: AtomicU64::new(0),
+            evaluations: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             error: Mutex::new(None),
         };
@@ -137,6 +138,7 @@ impl AlphaBeta {
                 depth,
                 selective_depth,
                 nodes: 0,
+                evaluations: 0,
                 tablebase_hits: 0,
                 hash_permill: table.permill(),
             }
@@ -145,6 +147,7 @@ impl AlphaBeta {
             return Err(error);
         }
         (found.nodes, found.tablebase_hits) = (shared.nodes.into_inner(), shared.hits.into_inner());
+        found.evaluations = shared.evaluations.into_inner();
         self.expect_answer(game, &mut found);
         Ok(found)
     }
@@ -180,7 +183,8 @@ impl AlphaBeta {
             if after.outcome_by_rules(true).is_some() {
                 continue;
             }
-            let stored = self.table.probe(after.key(), 1).and_then(|entry| entry.best);
+            let key = table_key(after.position(), after.key());
+            let stored = self.table.probe(key, 1).and_then(|entry| entry.best);
             line.moves.extend(stored.filter(|answer| after.position().is_legal(*answer)));
         }
     }

@@ -8,11 +8,12 @@ use super::history::bonus;
 use super::ordering::{self, Buffers, Picked};
 use super::score::{INFINITE, MATE, MAX_EVALUATION, MAX_PLY, is_decisive, is_win, mated};
 use super::see::gains_at_least;
-use super::table::{Bound, Entry};
+use super::table::{Bound, Entry, table_key};
 use super::thread::{Frame, Node, Thread};
 use crate::board::{KnownMove, Move, PossibleChecks};
 
-/// Beyond this halfmove clock the table decides nothing, because the fifty-move rule is near, and keys do not know the clock. Chosen.
+/// From this halfmove clock on the table decides nothing: the fifty-move rule is so near that a few plies of the clock, which share a key
+/// ([`table_key`]), matter. Chosen.
 pub(super) const TABLE_CLOCK: u32 = 90;
 
 /// The deepest search that each kind of pruning applies to, in plies.
@@ -99,7 +100,8 @@ impl Thread<'_> {
             }
         }
         let Frame { excluded, is_verified, .. } = self.worker.frames[at.ply];
-        let stored = self.shared.table.probe(at.key, at.ply).filter(|_| excluded.is_none());
+        let key = table_key(at.position, at.key);
+        let stored = self.shared.table.probe(key, at.ply).filter(|_| excluded.is_none());
         let trusted = stored.filter(|_| at.position.halfmove_clock() < TABLE_CLOCK);
         if let Some(entry) = trusted
             && !is_pv
@@ -166,7 +168,7 @@ impl Thread<'_> {
                 (false, false) => Bound::Upper,
             };
             let entry = Entry { best: best_move, score: best, evaluation: static_evaluation, depth, bound };
-            self.shared.table.store(at.key, at.ply, &entry);
+            self.shared.table.store(key, at.ply, &entry);
         }
         best
     }
@@ -491,7 +493,6 @@ fn corrected(evaluation: Option<i32>, stored: Option<Entry>) -> i32 {
             Bound::Exact => entry.score,
             Bound::Lower => evaluation.max(entry.score),
             Bound::Upper => evaluation.min(entry.score),
-            Bound::None => evaluation,
         },
         _ => evaluation,
     }

@@ -2,6 +2,7 @@
 //! (<https://www.chessprogramming.org/Iterative_Deepening>, <https://www.chessprogramming.org/Aspiration_Windows>).
 
 use std::cmp::Reverse;
+use std::sync::atomic::Ordering;
 
 use super::limits::{Found, Limits, Line};
 use super::score::{INFINITE, MAX_PLY, Score, is_decisive, is_loss, is_mate, of_tablebase};
@@ -214,14 +215,16 @@ impl<'a, 't> Iterations<'a, 't> {
 
     /// What is known after some iterations, with this thread's counts.
     fn found(&mut self, depth: u32, nodes: u64) -> Found {
+        let (lines, shared) = (self.lines(), self.thread.shared);
         Found {
-            lines: self.lines(),
+            lines,
             is_known: self.result.is_some(),
             depth,
             selective_depth: self.thread.selective_depth as u32,
             nodes,
-            tablebase_hits: self.thread.shared.hits.load(std::sync::atomic::Ordering::Relaxed),
-            hash_permill: self.thread.shared.table.permill(),
+            evaluations: shared.evaluations.load(Ordering::Relaxed),
+            tablebase_hits: shared.hits.load(Ordering::Relaxed),
+            hash_permill: shared.table.permill(),
         }
     }
 }

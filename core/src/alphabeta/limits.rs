@@ -54,6 +54,8 @@ pub struct Found {
     pub selective_depth: u32,
     /// Positions visited, by all threads.
     pub nodes: u64,
+    /// Evaluations of positions, by all threads.
+    pub evaluations: u64,
     /// Tablebase probes that found a result, by all threads.
     pub tablebase_hits: u64,
     /// How full the table is with this search's entries, in thousandths.

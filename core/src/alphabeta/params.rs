@@ -1,7 +1,5 @@
 //! Parameters of the alpha-beta search.
 
-use std::path::Path;
-
 use crate::board::{Tablebase, TablebaseError};
 use crate::params;
 
@@ -61,7 +59,7 @@ params! {
 impl AlphaBetaParams {
     /// Opens the tablebases that searches probe, if any.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
-        self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+        Tablebase::open_if(self.tablebases.as_deref())
     }
 }
 

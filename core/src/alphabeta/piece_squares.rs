@@ -23,6 +23,21 @@ impl PieceSquares {
         if side == Side::White { score } else { -score }
     }
 
+    /// The sum of a position.
+    fn counted(position: &Position) -> i32 {
+        let mut sum = 0;
+        for side in [Side::White, Side::Black] {
+            for piece in Piece::ALL {
+                let mut squares = position.pieces(side, piece);
+                while squares != 0 {
+                    sum += Self::of(side, piece, squares.trailing_zeros() as u8);
+                    squares &= squares - 1;
+                }
+            }
+        }
+        sum
+    }
+
     fn change(before: &Position, mv: KnownMove) -> i32 {
         let KnownMove { played, piece, captured } = mv;
         let side = before.side_to_move();
@@ -42,16 +57,8 @@ impl PieceSquares {
 
 impl StaticEvaluator for PieceSquares {
     fn reset(&mut self, position: &Position) {
-        let side_sum = |side| -> i32 {
-            let squares =
-                |piece| (0..64u8).filter(move |square| position.pieces(side, piece) >> square & 1 == 1);
-            Piece::ALL
-                .into_iter()
-                .flat_map(|piece| squares(piece).map(move |at| Self::of(side, piece, at)))
-                .sum()
-        };
         self.sums.clear();
-        self.sums.push(side_sum(Side::White) + side_sum(Side::Black));
+        self.sums.push(Self::counted(position));
     }
 
     fn push(&mut self, before: &Position, mv: KnownMove, _: &Position) {
@@ -64,12 +71,7 @@ impl StaticEvaluator for PieceSquares {
     }
 
     fn evaluate(&mut self, position: &Position) -> i32 {
-        let sides = [Side::White, Side::Black];
-        let is_ending = sides.into_iter().all(|side| is_reduced(position, side));
-        let table = if is_ending { &KING_IN_ENDING } else { &KING };
-        let king = |side| table[index(side, position.pieces(side, Piece::King).trailing_zeros() as usize)];
-        let white = self.sums.last().copied().unwrap_or_default() + king(Side::White) - king(Side::Black);
-        if position.side_to_move() == Side::White { white } else { -white }
+        with_kings(self.sums.last().copied().unwrap_or_default(), position)
     }
 
     fn name(&self) -> &'static str {
@@ -91,9 +93,16 @@ pub fn value(piece: Piece) -> i32 {
 
 /// Material and piece squares of a position, in centipawns for the side to move.
 pub fn evaluation(position: &Position) -> i32 {
-    let side = position.side_to_move();
-    let is_ending = [side, side.other()].iter().all(|side| is_reduced(position, *side));
-    side_score(position, side, is_ending) - side_score(position, side.other(), is_ending)
+    with_kings(PieceSquares::counted(position), position)
+}
+
+/// The evaluation of a position, for the side to move, with this sum of its other pieces, from White's side.
+fn with_kings(sum: i32, position: &Position) -> i32 {
+    let is_ending = [Side::White, Side::Black].into_iter().all(|side| is_reduced(position, side));
+    let table = if is_ending { &KING_IN_ENDING } else { &KING };
+    let king = |side| table[index(side, position.pieces(side, Piece::King).trailing_zeros() as usize)];
+    let white = sum + king(Side::White) - king(Side::Black);
+    if position.side_to_move() == Side::White { white } else { -white }
 }
 
 /// Whether a side has no queen, or a queen with no rook and at most one knight or bishop; if both have, kings use their table of the
@@ -101,20 +110,6 @@ pub fn evaluation(position: &Position) -> i32 {
 fn is_reduced(position: &Position, side: Side) -> bool {
     let count = |piece| position.pieces(side, piece).count_ones();
     count(Piece::Queen) == 0 || (count(Piece::Rook) == 0 && count(Piece::Knight) + count(Piece::Bishop) <= 1)
-}
-
-fn side_score(position: &Position, side: Side, is_ending: bool) -> i32 {
-    let mut score = 0;
-    for piece in Piece::ALL {
-        let table = if is_ending && piece == Piece::King { &KING_IN_ENDING } else { table(piece) };
-        let mut squares = position.pieces(side, piece);
-        while squares != 0 {
-            let square = squares.trailing_zeros() as usize;
-            score += value(piece) + table[index(side, square)];
-            squares &= squares - 1;
-        }
-    }
-    score
 }
 
 /// The index of a square in a table, which has the eighth rank first.

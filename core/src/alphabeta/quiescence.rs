@@ -5,7 +5,7 @@ use super::descent::TABLE_CLOCK;
 use super::ordering::{self, Buffers, Known};
 use super::score::{INFINITE, MAX_EVALUATION, MAX_PLY, mated};
 use super::see::largest_gain;
-use super::table::{Bound, Entry};
+use super::table::{Bound, Entry, table_key};
 use super::thread::{Node, Thread};
 use crate::board::Move;
 
@@ -31,7 +31,8 @@ impl Thread<'_> {
         if at.ply >= MAX_PLY {
             return if at.is_check { 0 } else { self.evaluate(at) };
         }
-        let stored = self.shared.table.probe(at.key, at.ply);
+        let key = table_key(at.position, at.key);
+        let stored = self.shared.table.probe(key, at.ply);
         if let Some(entry) = stored
             && !is_pv
             && entry.bound.decides(entry.score, alpha, beta)
@@ -49,7 +50,7 @@ impl Thread<'_> {
         let entry = |best, score, bound| Entry { best, score, evaluation, depth: 0, bound };
         if best >= beta {
             if stored.is_none() {
-                self.shared.table.store(at.key, at.ply, &entry(None, best, Bound::Lower));
+                self.shared.table.store(key, at.ply, &entry(None, best, Bound::Lower));
             }
             return best;
         }
@@ -111,7 +112,7 @@ impl Thread<'_> {
             (false, true) => Bound::Exact,
             (false, false) => Bound::Upper,
         };
-        self.shared.table.store(at.key, at.ply, &entry(refuting, best, bound));
+        self.shared.table.store(key, at.ply, &entry(refuting, best, bound));
         best
     }
 

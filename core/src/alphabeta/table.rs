@@ -7,14 +7,12 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::score::{from_table, to_table};
-use crate::board::Move;
+use crate::board::{Move, Position};
 
-/// How a stored score relates to the position's.
+/// How a stored score relates to the position's. None is 0, so that no entry looks like an empty slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Bound {
-    /// There is no score, only an evaluation.
-    None = 0,
     /// The score is at most this: no move reached the window.
     Upper = 1,
     /// The score is at least this: a move was refuted.
@@ -25,13 +23,16 @@ pub(super) enum Bound {
 
 impl Bound {
     fn from_bits(bits: u64) -> Self {
-        [Self::None, Self::Upper, Self::Lower, Self::Exact][(bits & 3) as usize]
+        match bits & 3 {
+            1 => Self::Upper,
+            2 => Self::Lower,
+            _ => Self::Exact,
+        }
     }
 
     /// Whether a score with this bound decides a search with the window above `alpha` and below `beta`.
     pub(super) fn decides(self, score: i32, alpha: i32, beta: i32) -> bool {
         match self {
-            Self::None => false,
             Self::Exact => true,
             Self::Lower => score >= beta,
             Self::Upper => score <= alpha,
@@ -65,7 +66,8 @@ const GENERATIONS: u8 = 64;
 /// Plies that one search of age counts for when a slot is chosen to be replaced. Chosen.
 const AGE_PLIES: i32 = 4;
 
-/// An entry is not replaced by one of the same position that is shallower by more than this. Chosen.
+/// An entry is not replaced by one of the same position and search that is shallower by more than this, unless the new score is exact.
+/// Chosen.
 const KEPT_PLIES: i32 = 3;
 
 #[derive(Default)]
@@ -77,6 +79,15 @@ struct Slot {
 #[derive(Default)]
 #[repr(align(64))]
 struct Bucket([Slot; SLOTS]);
+
+/// The table's key of a position with a key: the nearer the fifty-move rule is, the more a score depends on the halfmove clock, so from 14
+/// on every eight clocks have keys of their own (Stockfish's `Position::adjust_key50`).
+pub(super) fn table_key(position: &Position, key: u64) -> u64 {
+    let Some(near) = position.halfmove_clock().checked_sub(14) else { return key };
+    // A linear congruential generator with the constants of Knuth's MMIX.
+    let seed = u64::from(near / 8);
+    key ^ seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+}
 
 /// The table of one searcher.
 pub(super) struct Table {
@@ -250,7 +261,7 @@ mod tests {
             entry(7),
             Entry { best: None, evaluation: None, bound: Bound::Upper, ..entry(0) },
             Entry { best: Move::from_uci("a7b8q"), score: MATE - 9, bound: Bound::Exact, ..entry(255) },
-            Entry { score: 5 - MATE, bound: Bound::None, ..entry(1) },
+            Entry { score: 5 - MATE, ..entry(1) },
         ];
         for (key, entry) in (1u64 << 40..).step_by(1 << 45).zip(cases) {
             assert_eq!(table.probe(key, 3), None);

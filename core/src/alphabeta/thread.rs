@@ -10,7 +10,7 @@ use super::ordering::Buffers;
 use super::params::SelectivityParams;
 use super::reductions::Reductions;
 use super::score::{MAX_EVALUATION, MAX_PLY, mated, of_tablebase};
-use super::table::Table;
+use super::table::{Table, table_key};
 use crate::board::{Game, KnownMove, Move, Position, Tablebase, TablebaseError};
 use crate::poison::IgnorePoison as _;
 
@@ -78,8 +78,9 @@ pub(super) struct Shared<'a> {
     /// Whether several threads search, so that the limit is looked at only now and then.
     pub(super) has_helpers: bool,
     pub(super) stop: AtomicBool,
-    /// Positions visited and tablebase hits, as the threads last added them.
+    /// Positions visited, positions evaluated and tablebase hits, as the threads last added them.
     pub(super) nodes: AtomicU64,
+    pub(super) evaluations: AtomicU64,
     pub(super) hits: AtomicU64,
     /// The first table that could not be read, which ends the search.
     pub(super) error: Mutex<Option<TablebaseError>>,
@@ -102,8 +103,9 @@ pub(super) struct Thread<'a> {
     /// The index of the key after the last pass; repetitions do not reach behind it.
     floor: usize,
     nodes: u64,
-    /// Positions and hits that `shared` does not count yet.
+    /// Positions, evaluations and hits that `shared` does not count yet.
     uncounted: u64,
+    uncounted_evaluations: u64,
     uncounted_hits: u64,
     next_check: u64,
 }
@@ -150,6 +152,7 @@ impl<'a> Thread<'a> {
             floor: 0,
             nodes: 0,
             uncounted: 0,
+            uncounted_evaluations: 0,
             uncounted_hits: 0,
             // The first iteration is so short that it is always completed, unless a limit forbids it.
             next_check: shared.most_nodes.min(CHECK_EVERY),
@@ -184,6 +187,8 @@ impl<'a> Thread<'a> {
 
     /// Adds this thread's counts to those of all, and returns the positions of all.
     pub(super) fn flush(&mut self) -> u64 {
+        let evaluations = std::mem::take(&mut self.uncounted_evaluations);
+        self.shared.evaluations.fetch_add(evaluations, Ordering::Relaxed);
         self.shared.hits.fetch_add(std::mem::take(&mut self.uncounted_hits), Ordering::Relaxed);
         let uncounted = std::mem::take(&mut self.uncounted);
         self.shared.nodes.fetch_add(uncounted, Ordering::Relaxed) + uncounted
@@ -192,7 +197,7 @@ impl<'a> Thread<'a> {
     /// The position after a move, which becomes the current one.
     pub(super) fn play(&mut self, at: Node<'_>, mv: KnownMove) -> Reached {
         let (position, key) = at.position.after(mv, at.key);
-        self.shared.table.prefetch(key);
+        self.shared.table.prefetch(table_key(&position, key));
         self.worker.evaluator.push(at.position, mv, &position);
         self.worker.keys.push(key);
         self.worker.frames[at.ply].placement = Some(Placement::of(at.position, mv));
@@ -225,6 +230,7 @@ impl<'a> Thread<'a> {
 
     /// The evaluation of a position without a check.
     pub(super) fn evaluate(&mut self, at: Node<'_>) -> i32 {
+        self.uncounted_evaluations += 1;
         self.worker.evaluator.evaluate(at.position).clamp(-MAX_EVALUATION, MAX_EVALUATION)
     }
 

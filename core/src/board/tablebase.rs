@@ -42,6 +42,11 @@ impl Tablebase {
         open::folders(folders).map(|opened| Self(Arc::new(opened)))
     }
 
+    /// The same of folders that are perhaps none.
+    pub fn open_if(folders: Option<&str>) -> Result<Option<Self>, TablebaseError> {
+        folders.map(|folders| Self::open(Path::new(folders))).transpose()
+    }
+
     /// The folders as they were given.
     pub fn folders(&self) -> &Path {
         &self.0.folders

@@ -1,7 +1,5 @@
 //! Tablebase probes of a search.
 
-use std::path::Path;
-
 use super::Search;
 use super::params::{SearchParams, TablebaseUse};
 use super::proof::Proof;
@@ -10,7 +8,7 @@ use crate::board::{Game, Move, Tablebase, TablebaseError};
 impl SearchParams {
     /// Opens the tablebases that searches probe, if any.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
-        self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+        Tablebase::open_if(self.tablebases.as_deref())
     }
 
     pub(super) fn probe_at_root(&self) -> bool {

@@ -1,7 +1,6 @@
 //! Games of self-play whose moves alpha-beta searches, one game after the other on each lane.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::game_record::{FinishedGame, GameRecord};
 use super::lanes::{self, Shard};
@@ -11,10 +10,8 @@ use super::play::{KeepShard, SelfPlayError, ShardResult, kept};
 use super::records::PositionRow;
 use super::searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
 use super::stats::SelfPlayStats;
-use crate::alphabeta::{
-    AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, StaticEvaluator, nnue_draw, nnue_value,
-};
-use crate::board::{Game, KnownMove, Move, Position, Tablebase};
+use crate::alphabeta::{AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, nnue_draw, nnue_value};
+use crate::board::{Game, Move, Tablebase};
 use crate::event::{Cancelled, Event, Observer};
 use crate::math::ln;
 use crate::network::nnue::{NnueEvaluator, NnueNet};
@@ -75,9 +72,7 @@ struct Player<'a> {
     /// The net's own evaluation of a position.
     own: Own,
     /// Evaluations of the searches and of `own`.
-    evaluations: Arc<AtomicU64>,
-    /// Those that were reported to the observer.
-    reported: u64,
+    evaluations: u64,
 }
 
 /// What a search found, in terms of the tables.
@@ -120,18 +115,13 @@ impl Own {
 
 impl<'a> Player<'a> {
     fn new(job: &'a AlphaBetaJob<'a>, search: &AlphaBetaSearch) -> Self {
-        let evaluations: Arc<AtomicU64> = Arc::default();
-        let make = || {
-            let inner = NnueEvaluation::new(Arc::clone(job.net));
-            Box::new(Counted { inner, evaluations: Arc::clone(&evaluations) }) as Box<dyn StaticEvaluator>
-        };
+        let (params, tables) = (search.params(), job.tables.cloned());
         Self {
             job,
-            searcher: AlphaBeta::new(&search.params(), job.tables.cloned(), &make),
+            searcher: AlphaBeta::new(&params, tables, &|| Box::new(NnueEvaluation::new(Arc::clone(job.net)))),
             limits: Limits { depth: search.depth, nodes: Some(search.nodes), ..Limits::default() },
             own: Own::new(job.net),
-            evaluations,
-            reported: 0,
+            evaluations: 0,
         }
     }
 
@@ -141,7 +131,7 @@ impl<'a> Player<'a> {
         let openings = self.job.openings.unwrap_or(&none);
         let mut stats = SelfPlayStats::default();
         let (mut games, mut positions) = (Vec::new(), Vec::new());
-        let before = self.reported;
+        let before = self.evaluations;
         for number in shard.game_numbers() {
             let mut starts = openings.starts(self.job.params, self.job.seed, number)?;
             let finished = self.game(number, &mut starts, &mut stats, observer)?;
@@ -152,7 +142,7 @@ impl<'a> Player<'a> {
             positions.extend(finished.positions);
         }
         // Positions are evaluated one by one.
-        stats.evaluations = self.reported - before;
+        stats.evaluations = self.evaluations - before;
         stats.batches = stats.evaluations;
         Ok(ShardResult { games, positions, stats })
     }
@@ -217,9 +207,9 @@ impl<'a> Player<'a> {
         let legal = game.position().legal_moves();
         let index = legal.iter().position(|mv| *mv == best).expect("a search finds legal moves");
         let (prior, legal) = (policy[index], legal.len() as u16);
-        let evaluations = self.evaluations.fetch_add(1, Ordering::Relaxed) + 1;
-        observer.event(Event::Work { unit: "evaluations", amount: evaluations - self.reported });
-        self.reported = evaluations;
+        let amount = found.evaluations + 1;
+        observer.event(Event::Work { unit: "evaluations", amount });
+        self.evaluations += amount;
         Ok(Thought { best, nodes: found.nodes, value, draw, own, prior, legal })
     }
 }
@@ -279,35 +269,6 @@ impl Control for Watched<'_> {
     }
 }
 
-/// An evaluation that counts.
-struct Counted {
-    inner: NnueEvaluation,
-    evaluations: Arc<AtomicU64>,
-}
-
-impl StaticEvaluator for Counted {
-    fn reset(&mut self, position: &Position) {
-        self.inner.reset(position);
-    }
-
-    fn push(&mut self, before: &Position, mv: KnownMove, after: &Position) {
-        self.inner.push(before, mv, after);
-    }
-
-    fn pop(&mut self) {
-        self.inner.pop();
-    }
-
-    fn evaluate(&mut self, position: &Position) -> i32 {
-        self.evaluations.fetch_add(1, Ordering::Relaxed);
-        self.inner.evaluate(position)
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::value_and_draw;
@@ -319,10 +280,16 @@ mod tests {
         let own = Wdl { win: 0.625, draw: 0.25, loss: 0.125 };
         let of = |score, is_known, depth| {
             let line = Line { score, is_lower_bound: false, moves: Vec::new() };
-            let (nodes, tablebase_hits) = (1, 0);
-            let lines = vec![line];
-            let found =
-                Found { lines, is_known, depth, selective_depth: 1, nodes, tablebase_hits, hash_permill: 0 };
+            let found = Found {
+                lines: vec![line],
+                is_known,
+                depth,
+                selective_depth: 1,
+                nodes: 1,
+                evaluations: 1,
+                tablebase_hits: 0,
+                hash_permill: 0,
+            };
             value_and_draw(&found, own)
         };
         for depth in [0, 4] {

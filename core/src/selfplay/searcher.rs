@@ -1,7 +1,5 @@
 //! What searches the moves of self-play: the tree search, or alpha-beta.
 
-use std::path::Path;
-
 use crate::alphabeta::{AlphaBetaParams, SelectivityParams};
 use crate::board::{Tablebase, TablebaseError};
 use crate::params::{Bounds, Param, ParamKind, Params as _, Problems, Row, Value, group_row};
@@ -90,7 +88,7 @@ impl SelfPlaySearch {
 
     /// Opens the tablebases that searches probe, if any.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
-        self.tablebases().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+        Tablebase::open_if(self.tablebases())
     }
 }
 

@@ -22,8 +22,8 @@ use crate::player::mate;
 /// How long [`Program::answer`] waits.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What is part of an identity besides the parameters and the search's signature.
-const VERSION: i64 = 1;
+/// Part of an identity, for changes of games that the search's signature does not show.
+const VERSION: i64 = 2;
 
 /// The player's name in tables: its evaluation, its limits, and the parameters that are not the defaults.
 pub(crate) fn name(params: &AlphaBetaParams) -> String {

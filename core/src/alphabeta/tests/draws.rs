@@ -43,6 +43,18 @@ fn the_fifty_moves_are_counted() {
 }
 
 #[test]
+fn a_draw_by_fifty_moves_is_none_at_a_lower_clock() {
+    // White mates in three where five plies are left.
+    let mate = |clock| game(&format!("3k4/8/8/4K3/8/8/8/7Q w - - {clock} 100"));
+    for (late, early) in [(96, 0), (96, 80), (98, 94)] {
+        let mut searcher = searcher(&AlphaBetaParams::default());
+        let drawn = search(&mut searcher, &mate(late), &to_depth(20));
+        let won = search(&mut searcher, &mate(early), &to_depth(10));
+        assert_eq!((drawn.score(), won.score()), (Score::Centipawns(0), Score::Mate(3)), "{late}, {early}");
+    }
+}
+
+#[test]
 fn material_that_cannot_mate_is_a_draw() {
     // Whatever takes the queen, kings and at most a bishop are left.
     for fen in ["8/8/8/3k4/8/8/6q1/7K w - - 0 1", "7k/8/8/8/8/8/6q1/5B1K w - - 0 1"] {

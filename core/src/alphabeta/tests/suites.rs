@@ -44,7 +44,7 @@ fn mates_are_found_with_their_distance() {
     let mut by_distance = [0; 5];
     for (game, distance) in files.into_iter().flat_map(mates) {
         searcher.start_game();
-        let limits = Limits { mate: Some(distance), nodes: Some(2_000_000), ..to_depth(30) };
+        let limits = Limits { mate: Some(distance), nodes: Some(3_000_000), ..to_depth(30) };
         let found = search(&mut searcher, &game, &limits);
         assert_eq!(found.score(), Score::Mate(distance as i32), "{}", game.position().fen());
         by_distance[distance as usize] += 1;
@@ -118,6 +118,7 @@ fn a_pass_of_a_side_with_one_piece_is_verified_by_trying_moves() {
             has_helpers: false,
             stop: AtomicBool::new(false),
             nodes: AtomicU64::new(0),
+            evaluations: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             error: Mutex::new(None),
         };

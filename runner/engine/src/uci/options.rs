@@ -657,8 +657,7 @@ impl Settings {
 
     fn set_tablebases(&mut self, folders: &str) -> Result<(), SettingsError> {
         let folders = (!folders.is_empty()).then(|| folders.to_owned());
-        self.tablebases =
-            folders.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()?;
+        self.tablebases = Tablebase::open_if(folders.as_deref())?;
         self.search.tablebases = folders;
         Ok(())
     }

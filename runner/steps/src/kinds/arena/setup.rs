@@ -1,7 +1,5 @@
 //! What a match needs: its players with their evaluators and programs, its openings, and the parameters that count.
 
-use std::path::Path;
-
 use dc0_backend::Evaluators;
 use dc0_core::arena::{self, ArenaParams, Baseline, KeepMatchShard, MakeProgram, Match, Mind, PlayerParams};
 use dc0_core::board::{Tablebase, TablebaseError};
@@ -157,7 +155,7 @@ pub fn opening_book(params: &ArenaParams) -> Result<Option<Book>, StepError> {
 
 /// The tablebases that decide games.
 pub(super) fn deciding_tables(params: &ArenaParams) -> Result<Option<Tablebase>, TablebaseError> {
-    params.adjudication.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+    Tablebase::open_if(params.adjudication.tablebases.as_deref())
 }
 
 /// The parameters of matches that the script gave and none of their players uses, with the reasons. `nets` has what each net has of its
