@@ -12,22 +12,25 @@ import polars as pl
 
 _SQUARES = [file + rank for rank in "12345678" for file in "abcdefgh"]
 _PROMOTIONS = ["", "n", "b", "r", "q"]
+_DOTS = {str(count): "." * count for count in range(1, 9)}
 
 
 def _expression(column):
     return pl.col(column) if isinstance(column, str) else column
 
 
-def _board(fen):
-    """The board's part of a FEN; null if it has not eight ranks."""
+def _of_board(fen, value):
+    """A value of the board's part of a FEN and of the same with dots for empty squares; null if it has not eight ranks of eight squares."""
     board = _expression(fen).str.split(" ").list.first()
-    return pl.when(board.str.count_matches("/", literal=True) == 7).then(board)
+    dots = board.str.replace_many(_DOTS)
+    is_board = ~board.str.contains(".", literal=True) & dots.str.contains("^[PNBRQKpnbrqk.]{8}(/[PNBRQKpnbrqk.]{8}){7}$")
+    return pl.when(is_board).then(value(board, dots))
 
 
 def _weighed(fen, weights):
     """The sum over pieces of their letters' weights."""
-    board = _board(fen)
-    return sum(board.str.count_matches(letter, literal=True).cast(pl.Int64) * weight for letter, weight in weights.items())
+    count = lambda board, letter: board.str.count_matches(letter, literal=True).cast(pl.Int64)
+    return _of_board(fen, lambda board, _: sum(count(board, letter) * weight for letter, weight in weights.items()))
 
 
 def material(fen):
@@ -44,7 +47,7 @@ def phase(fen):
 
 def piece_count(fen):
     """The number of pieces on the board, pawns and kings included."""
-    return _board(fen).str.count_matches("[a-zA-Z]").cast(pl.Int64)
+    return _of_board(fen, lambda board, _: board.str.count_matches("[a-zA-Z]").cast(pl.Int64))
 
 
 def side(fen):
@@ -55,24 +58,24 @@ def side(fen):
 
 def board(fen):
     """The board in eight lines, with a dot for an empty square."""
-    dots = _board(fen).str.replace_many([str(count) for count in range(1, 9)], ["." * count for count in range(1, 9)])
-    spaced = dots.str.replace_all("/", "\n", literal=True).str.replace_all("([^\n])", "${1} ")
+    lines = _of_board(fen, lambda _, dots: dots)
+    spaced = lines.str.replace_all("/", "\n", literal=True).str.replace_all("([^\n])", "${1} ")
     return spaced.str.replace_all(" \n", "\n", literal=True).str.strip_suffix(" ")
 
 
 def _uci(move):
     square = lambda index: index.replace_strict(list(range(64)), _SQUARES, return_dtype=pl.String)
-    promotion = (move // 4096).replace_strict(list(range(5)), _PROMOTIONS, return_dtype=pl.String)
+    promotion = (move // 4096).replace_strict(list(range(5)), _PROMOTIONS, default=None, return_dtype=pl.String)
     return square(move % 64) + square(move // 64 % 64) + promotion
 
 
 def uci(moves):
-    """A packed move in UCI notation; a list of moves with spaces between them."""
+    """A packed move in UCI notation; a list of moves with spaces between them. Null if one is no move."""
 
     def texts(moves):
         frame = moves.to_frame("moves")
         if isinstance(moves.dtype, pl.List):
-            return frame.select(pl.col("moves").list.eval(_uci(pl.element().cast(pl.Int64))).list.join(" ")).to_series()
+            return frame.select(pl.col("moves").list.eval(_uci(pl.element().cast(pl.Int64))).list.join(" ", ignore_nulls=False)).to_series()
         return frame.select(_uci(pl.col("moves").cast(pl.Int64))).to_series()
 
     return _expression(moves).map_batches(texts, return_dtype=pl.String)
@@ -96,12 +99,17 @@ def _chess():
 
 
 def _move(chess, packed):
+    """A packed move; None if it is none."""
+    if packed is None or not 0 <= packed < 4096 * len(_PROMOTIONS):
+        return None
     return chess.Move(packed % 64, packed // 64 % 64, [None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN][packed // 4096])
 
 
 def _unpacked(chess, position, packed):
     """A packed move as python-chess has it in Chess960, where castling is the king's move to its rook; None if it is not legal."""
     move = _move(chess, packed)
+    if move is None:
+        return None
     start, target = move.from_square, move.to_square
     is_king = position.piece_type_at(start) == chess.KING and chess.square_file(start) == 4
     if is_king and position.color_at(target) == position.color_at(start):
@@ -114,19 +122,23 @@ def _unpacked(chess, position, packed):
     return move if position.is_legal(move) else None
 
 
+def _position(chess, fen):
+    """The position of a FEN; None if it is not legal."""
+    try:
+        position = chess.Board(fen, chess960=True)
+    except ValueError:
+        return None
+    return position if position.is_valid() and len(fen.split()) in (4, 6) else None
+
+
 def san(fen, move):
     """A packed move in SAN; null if it is not legal."""
     chess = _chess()
 
     def text(row):
-        if row["fen"] is None or row["move"] is None:
-            return None
-        try:
-            position = chess.Board(row["fen"], chess960=True)
-        except ValueError:
-            return None
-        move = _unpacked(chess, position, row["move"])
-        return move and position.san(move)
+        position = row["fen"] and _position(chess, row["fen"])
+        move = position and _unpacked(chess, position, row["move"])
+        return position.san(move) if move else None
 
     pair = pl.struct(_expression(fen).alias("fen"), _expression(move).alias("move"))
     return pair.map_elements(text, return_dtype=pl.String)
@@ -156,8 +168,10 @@ def _opening(moves):
     chess = _chess()
     positions, longest = _openings()
     position, found = chess.Board(), None
-    for packed in moves[:longest]:
-        move = _move(chess, packed)
+    moves = [_move(chess, packed) for packed in moves]
+    if None in moves:
+        return None
+    for move in moves[:longest]:
         if not position.is_legal(move):
             return None
         position.push(move)

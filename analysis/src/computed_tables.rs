@@ -25,10 +25,12 @@ const STEP: [ColumnDef<StepRow>; 8] = [
 ];
 
 /// Figures of steps: the column, its type, and the figure's key in the step's summary.
-const FIGURES: [(&str, &str, &str); 38] = [
+const FIGURES: [(&str, &str, &str); 40] = [
     ("games", "i64", "games"),
     ("positions", "i64", "positions"),
     ("evaluations", "i64", "evaluations"),
+    ("first_evaluations", "i64", "first_evaluations"),
+    ("second_evaluations", "i64", "second_evaluations"),
     ("cache_hits", "i64", "cache_hits"),
     ("simulations", "i64", "simulations"),
     ("mean_batch", "f64", "mean_batch"),

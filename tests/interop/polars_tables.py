@@ -14,6 +14,13 @@ from sql_statements import same
 
 TABLES = ["games", "positions", "training", "validation", "matches", "searches", "trees", "costs", "steps", "runs", "ratings"]
 
+# Texts, some of which have a board.
+BOARDS = ["hello", "", "8/8/8/8/8/8/8/8 x", "8/8/8/8/8/8/8/44 w", "8/8 w", "8/8/8/8/8/8/8/44444 w - - 0 1", "8/8/8/8/8/8/8/9 w",
+             "xyz5/8/8/8/8/8/8/8 w - - 0 1", "zz6/8/8/8/8/8/8/8 w", "......../8/8/8/8/8/8/8 w", "8/8/8/8/8/8/8/8/8 w"]
+
+# FENs, some of them of legal positions.
+ONE_PAWN = ["4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w KQ - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - -", "4k3/8/8/8/8/8/4P3/4K3", "hello", ""]
+
 # A statement of dc0, and the same question to the module `t` and polars `pl`.
 QUESTIONS = [
     *((f"select count(*) as n from {table}", f"t.{table}.select(pl.len())") for table in TABLES),
@@ -37,8 +44,14 @@ QUESTIONS = [
      "t.matches.sort('match', 'game').select(t.opening(pl.col('moves').list.head(4)).alias('a'), t.eco(pl.col('moves').list.slice(1)).alias('b'))"),
     ("select side(fen) as s, avg(root_q) as q, max(legal) as l from positions group by s order by s",
      "t.positions.group_by(t.side('fen').alias('s')).agg(pl.col('root_q').cast(pl.Float64).mean(), pl.col('legal').max()).sort('s')"),
-    ("select material(f), side(f), board(f), piece_count(f) from (values ('hello'), ('8/8/8/8/8/8/8/8 x'), ('8/8 w'), (null)) as v(f)",
-     "pl.LazyFrame({'f': ['hello', '8/8/8/8/8/8/8/8 x', '8/8 w', None]}).select(t.material('f').alias('a'), t.side('f').alias('b'), t.board('f').alias('c'), t.piece_count('f').alias('d'))"),
+    (f"select material(f), side(f), board(f), piece_count(f), phase(f) from (values {', '.join(f'({text!r})' for text in BOARDS)}, (null)) as v(f)",
+     f"pl.LazyFrame({{'f': {[*BOARDS, None]}}}).select(t.material('f').alias('a'), t.side('f').alias('b'), t.board('f').alias('c'), t.piece_count('f').alias('d'), t.phase('f').alias('e'))"),
+    ("select uci(m), san('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1', m) from (values (1804), (-1), (20480), (65535), (null)) as v(m)",
+     "pl.LazyFrame({'m': [1804, -1, 20480, 65535, None]}).select(t.uci('m').alias('a'), t.san(pl.lit('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'), 'm').alias('b'))"),
+    ("select uci(l), opening(l), eco(l) from (values ([1804]), ([1804, null]), ([null, 1804]), ([65535]), ([1804, -1]), ([]), (null)) as v(l)",
+     "pl.LazyFrame({'l': [[1804], [1804, None], [None, 1804], [65535], [1804, -1], [], None]}).select(t.uci('l').alias('a'), t.opening('l').alias('b'), t.eco('l').alias('c'))"),
+    (f"select san(f, 196) from (values {', '.join(f'({text!r})' for text in ONE_PAWN)}, (null)) as v(f)",
+     f"pl.LazyFrame({{'f': {[*ONE_PAWN, None]}}}).select(t.san('f', pl.lit(196)))"),
     ("select policy_entropy(l) from (values ([1.0, 1.0]), ([]), (null), ([0.0, 5.0])) as v(l)",
      "pl.LazyFrame({'l': [[1.0, 1.0], [], None, [0.0, 5.0]]}).select(t.policy_entropy('l'))"),
     ("select games.reason, avg(positions.legal) as legal from positions join games using (run, iteration, game) group by games.reason order by games.reason",

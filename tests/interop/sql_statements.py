@@ -121,6 +121,8 @@ values (1, 'a'), (2, 'b')
 from odd select k where k > 7 order by k
 select material(fen), piece_count(fen), phase(fen), side(fen), uci(played), policy_entropy(visits) from positions order by iteration, game, ply
 select material(null), side('nonsense'), policy_entropy([]::double[]), policy_entropy([1, 1]), policy_entropy(null)
+select uci(m) from (values (1804), (-1), (20479), (20480), (65535), (null)) as v(m)
+select material(f), phase(f), piece_count(f), side(f), board(f) from (values ('hello'), (''), ('8/8/8/8/8/8/8/8 x'), ('8/8/8/8/8/8/8/44 w'), ('8/8 w'), ('8/8/8/8/8/8/8/44444 w - - 0 1'), ('8/8/8/8/8/8/8/9 w'), ('xyz5/8/8/8/8/8/8/8 w - - 0 1'), ('zz6/8/8/8/8/8/8/8 w'), ('......../8/8/8/8/8/8/8 w'), ('8/8/8/8/8/8/8/8/8 w'), (null)) as v(f)
 select avg(root_q), avg(net_q * root_q), sum(root_q), max(root_d), stddev(root_q), var_pop(net_d) from positions
 select bit_count(played), played ^ 2, played | 1, ~played, xor(played, 5) from positions order by iteration, game, ply limit 5
 select floor(root_q * 5) / 5 as v, count(*) from positions group by v order by v

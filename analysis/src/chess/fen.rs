@@ -1,10 +1,19 @@
 //! Facts that need only the letters of a FEN: reading them is a hundred times faster than setting up a position.
 
-/// The letters of the pieces on a FEN's board; `None` if the text has no board.
-fn pieces(fen: &str) -> Option<impl Iterator<Item = char>> {
+/// The board's part of a FEN; `None` if it has not eight ranks of eight squares.
+fn ranks(fen: &str) -> Option<&str> {
+    let squares = |letter: u8| match letter {
+        b'1'..=b'8' => Some(usize::from(letter - b'0')),
+        _ => b"PNBRQKpnbrqk".contains(&letter).then_some(1),
+    };
+    let is_rank = |rank: &str| rank.bytes().map(squares).sum::<Option<usize>>() == Some(8);
     let board = fen.split(' ').next()?;
-    let is_board = board.split('/').count() == 8;
-    is_board.then(|| board.chars().filter(char::is_ascii_alphabetic))
+    (board.split('/').count() == 8 && board.split('/').all(is_rank)).then_some(board)
+}
+
+/// The letters of the pieces on a FEN's board.
+fn pieces(fen: &str) -> Option<impl Iterator<Item = char>> {
+    Some(ranks(fen)?.chars().filter(char::is_ascii_alphabetic))
 }
 
 /// Shannon's piece values, in pawns; the king counts 0.
@@ -55,10 +64,6 @@ pub(crate) fn side(fen: &str) -> Option<String> {
 
 /// The board in eight lines with a dot for an empty square.
 pub(crate) fn board(fen: &str) -> Option<String> {
-    let ranks = fen.split(' ').next()?.split('/');
-    if ranks.clone().count() != 8 {
-        return None;
-    }
     let rank = |rank: &str| {
         let squares = rank.chars().flat_map(|c| match c.to_digit(10) {
             Some(empty) => vec!["."; empty as usize].into_iter().map(str::to_owned).collect::<Vec<_>>(),
@@ -66,7 +71,7 @@ pub(crate) fn board(fen: &str) -> Option<String> {
         });
         squares.collect::<Vec<_>>().join(" ")
     };
-    Some(ranks.map(rank).collect::<Vec<_>>().join("\n"))
+    Some(ranks(fen)?.split('/').map(rank).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -95,13 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_a_fen_has_no_value() {
-        for text in ["", "hello", "8/8 w"] {
-            assert_eq!(
-                (material(text), phase(text), piece_count(text), board(text)),
-                (None, None, None, None)
-            );
+    fn text_without_eight_ranks_of_eight_squares_has_no_value() {
+        let ranks = ["44444", "7", "8p", "9", "0", "xyz5", "........", ""];
+        let boards = ranks.map(|rank| format!("8/8/8/{rank}/8/8/8/8 w - - 0 1"));
+        for text in ["", "hello", "8/8 w"].into_iter().chain(boards.iter().map(String::as_str)) {
+            let found = (material(text), phase(text), piece_count(text), board(text));
+            assert_eq!(found, (None, None, None, None), "{text}");
         }
         assert_eq!(side("8/8/8/8/8/8/8/8 x"), None);
+        assert_eq!(piece_count("8/8/8/44/8/8/8/8 w - - 0 1"), Some(0));
     }
 }

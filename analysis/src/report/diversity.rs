@@ -9,7 +9,7 @@ pub(super) struct Diversity {
     pub(super) iteration: u32,
     /// Distinct positions as a share of all positions.
     pub(super) positions: f64,
-    /// Distinct openings as a share of all games.
+    /// Distinct openings, each a start with its first plies, as a share of all games.
     pub(super) openings: f64,
 }
 
@@ -21,7 +21,7 @@ const PLACEMENT: &str = "substr(fen, 1, strpos(fen, ' ') + 1)";
 
 /// The diversity of each iteration.
 pub(super) fn diversities(iterations: &[Iteration]) -> Result<Vec<Diversity>, AnalysisError> {
-    let opening = format!("moves[1:{OPENING_PLIES}]");
+    let opening = format!("(start_fen, moves[1:{OPENING_PLIES}])");
     let diversity = |iteration: &Iteration| {
         Ok(Diversity {
             run: iteration.run.clone(),

@@ -7,9 +7,9 @@
 //! `eloDraw`, but there Elo changes its meaning with the draws.
 //!
 //! **Estimate.** Ratings and White's advantage maximise the likelihood of the points of all games at once: averages along a chain of
-//! matches would inflate, a joint fit does not. The draw rate is the one that predicts as many draws as were played. Every player brings
-//! half a drawn game, spread over its opponents as its games are, half with each colour, so that a match won outright gives a finite
-//! rating (the virtual draws of Coulom's `BayesElo`).
+//! matches would inflate, a joint fit does not. The draw rate is the one that predicts as many draws as were played, one
+//! virtual game between equals, drawn by half, included. Every player brings half a drawn game, spread over its opponents as its games
+//! are, half with each colour, so that a match won outright gives a finite rating (the virtual draws of Coulom's `BayesElo`).
 //!
 //! **Intervals** are 95 % intervals of the difference to the anchors, or to the mean. The games of a pair share an opening, and draws
 //! make scores less variable than independent wins and losses, so the covariance is the sandwich estimator of White (1982),

@@ -1,6 +1,8 @@
 //! Games read from PGN (Edwards 1994): tags, moves, and what comments say about clocks and evaluations. Variations and glyphs are
 //! skipped.
 
+use std::borrow::Cow;
+
 use shakmaty::san::San;
 
 use super::moves::Move;
@@ -15,6 +17,9 @@ const MAX_CLOCK: u32 = 150;
 
 /// The most bytes of a tag.
 const MAX_TAG: usize = 4096;
+
+/// The letters of glyphs that are written as text: marks of moves, and judgements of positions such as `+-`, `=/+` and `±`.
+const GLYPHS: [char; 13] = ['!', '?', '+', '-', '=', '/', '~', '±', '∓', '⩲', '⩱', '∞', '□'];
 
 /// A game of a PGN file.
 #[derive(Debug, Clone)]
@@ -101,6 +106,8 @@ pub enum PgnFaultKind {
     Move,
     /// A player passes.
     NullMove,
+    /// What its tag `Result` has, and follows its moves, is no result of PGN.
+    Result,
 }
 
 /// What ends the moves of a game.
@@ -118,7 +125,7 @@ impl PgnEnd {
         Some(match symbol {
             "1-0" => Self::Result(GameResult::WhiteWins),
             "0-1" => Self::Result(GameResult::BlackWins),
-            "1/2-1/2" | "1/2" => Self::Result(GameResult::Draw),
+            "1/2-1/2" | "1/2" | "½-½" => Self::Result(GameResult::Draw),
             "*" => Self::Unknown,
             _ => return None,
         })
@@ -227,7 +234,7 @@ impl<'a> PgnReader<'a> {
                     let text = text_of(word);
                     let (result, number) = (PgnEnd::from_symbol(&text), move_number(word));
                     let is_of_next = result.is_none() && (number == Some(1) || number.is_none() && !goes_on);
-                    if word[0] == b'$' || result == Some(end) {
+                    if word[0] == b'$' || is_glyph(&text) || result == Some(end) {
                         continue;
                     }
                     if is_of_next {
@@ -353,16 +360,17 @@ impl Progress {
 
     /// A word of the main line.
     fn word(&mut self, line: usize, word: &[u8], plies: Option<usize>) {
-        if b"01*".contains(&word[0])
-            && let Some(end) = std::str::from_utf8(word).ok().and_then(PgnEnd::from_symbol)
+        // ½ is another byte in Latin-1 than in UTF-8.
+        if b"01*\xbd\xc2".contains(&word[0])
+            && let Some(end) = PgnEnd::from_symbol(&text_of(word))
         {
             self.record.end = Some(end);
             return;
         }
         let played = without_number(word);
-        let is_glyph = word[0] == b'$' || played.iter().all(|letter| b"!?".contains(letter));
+        let is_mark = word[0] == b'$' || played.iter().all(|letter| b"!?".contains(letter));
         let is_read = plies.is_none_or(|plies| self.record.game.ply() < plies);
-        if is_glyph || played == b"e.p." || !self.is_wanted || !is_read || self.record.fault.is_some() {
+        if is_mark || played == b"e.p." || !self.is_wanted || !is_read || self.record.fault.is_some() {
             return;
         }
         if let Some(mv) = in_standard_form(self.record.game.position(), played) {
@@ -377,7 +385,7 @@ impl Progress {
         self.record.notes.push(MoveNote::default());
     }
 
-    /// A move that is not written as the standard has it, or is not legal.
+    /// A glyph, or a move that is not written as the standard has it or is not legal.
     fn read_leniently(&mut self, line: usize, played: &[u8]) {
         let text = text_of(played);
         let ply = self.record.game.ply() + 1;
@@ -385,10 +393,19 @@ impl Progress {
             let message = format!("ply {ply}: {} is a null move, which is no move of chess", quoted(&text));
             return self.record.fail(PgnFaultKind::NullMove, line, message);
         }
-        match self.record.game.position().read_move(&text) {
+        if is_glyph(&text) {
+            return;
+        }
+        let position = self.record.game.position();
+        let without_glyph = || position.read_move(text.trim_end_matches(GLYPHS));
+        match position.read_move(&text).or_else(|cause| without_glyph().map_err(|_| cause)) {
             Ok(mv) => self.play(mv),
+            Err(_) if text == self.record.tags.get("Result") => {
+                let message = format!("{} is no result; expected 1-0, 0-1, 1/2-1/2 or *", quoted(&text));
+                self.record.fail(PgnFaultKind::Result, line, message);
+            }
             Err(cause) => {
-                let fen = self.record.game.position().fen();
+                let fen = position.fen();
                 let message = format!("ply {ply}: {} in {fen}", short(&cause.to_string()));
                 self.record.fail(PgnFaultKind::Move, line, message);
             }
@@ -404,9 +421,9 @@ fn in_standard_form(position: &Position, text: &[u8]) -> Option<Move> {
 }
 
 /// Text in UTF-8 or, as the standard has it, in Latin-1.
-fn text_of(bytes: &[u8]) -> String {
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
+        Ok(text) => text.into(),
         Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
     }
 }
@@ -447,6 +464,11 @@ fn move_number(word: &[u8]) -> Option<u32> {
     let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_number = word.get(digits).is_none_or(|next| *next == b'.');
     std::str::from_utf8(&word[..digits]).ok().filter(|_| is_number)?.parse().ok()
+}
+
+/// Whether a text is a glyph; `N` is a novelty, `D` a diagram.
+fn is_glyph(text: &str) -> bool {
+    text.trim_end_matches(GLYPHS).is_empty() || matches!(text, "N" | "D")
 }
 
 /// Whether a text says that a player passes.
@@ -503,6 +525,29 @@ mod tests {
         assert_eq!(read(text, None), ["e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 e1g1"]);
         assert_eq!(read(text, Some(3)), ["e2e4 e7e5 g1f3"]);
         assert_eq!(read(text, Some(0)), [""]);
+    }
+
+    #[test]
+    fn glyphs_that_are_text_are_skipped_alone_and_after_a_move() {
+        let text =
+            "1. e4 = e5 +/- 2. Nf3 N Nc6 -+ 3. Bb5+- a6 ± 4. O-O!⩲ D Nf6 =/+ 5. d3 +- 1/2-1/2 ~ 1. d4 ∞ *";
+        assert_eq!(read(text, None), ["e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 e1g1 g8f6 d2d3", "d2d4"]);
+        let latin = read_pgn("x.pgn", b"1. e4 \xb1 e5\xb1 *", None).expect("a game");
+        assert_eq!(moves(&latin[0].game), "e2e4 e7e5");
+        assert!(error("1. e4 -- *").contains("is a null move"));
+        assert!(error("1. e4 Ke6+- *").contains("ply 2: \"Ke6+-\" is not a move"));
+    }
+
+    #[test]
+    fn halves_are_a_draw_and_what_the_tag_has_as_its_result_is_no_move() {
+        assert_eq!(read("1. e4 e5 ½-½ 1. d4 *", None), ["e2e4 e7e5", "d2d4"]);
+        assert_eq!(read_pgn("x.pgn", b"1. e4 \xbd-\xbd 1. d4 *", None).expect("games").len(), 2);
+        let lost_by_both = error("[Result \"0-0\"]\n\n1. e4 e5 0-0\n");
+        assert!(
+            lost_by_both.contains("line 3: game 1: \"0-0\" is no result; expected 1-0, 0-1, 1/2-1/2 or *"),
+            "{lost_by_both}"
+        );
+        assert!(error("[Result \"1-0\"]\n\n1. e4 e5 0-0\n").contains("0-0 is not legal"));
     }
 
     #[test]

@@ -87,7 +87,7 @@ param_enum! {
         IllegalMove = "illegal_move",
         /// A player passes.
         NullMove = "null_move",
-        /// No result follows its moves, or it is no win, draw or loss.
+        /// No result follows its moves, or one that is no win, draw or loss.
         NoResult = "no_result",
         /// Its result is not that of its tags, or not that of the mate or stalemate on the board.
         OtherResult = "other_result",

@@ -51,7 +51,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         "unique-openings",
         "Distinct openings",
         format!(
-            "Distinct sequences of the first {OPENING_PLIES} plies, random opening plies included, as a share of the iteration's games."
+            "Distinct starts with their first {OPENING_PLIES} plies, random opening plies included, as a share of the iteration's games."
         ),
         |diversity| diversity.openings,
     );

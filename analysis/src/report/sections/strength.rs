@@ -56,7 +56,8 @@ const METHOD: &str = "Players are rated jointly by the model of Bradley and Terr
 i with White against j is 1 / (1 + 10^((Rj − Ri − A) / 400)), a draw being half a point. Draws follow from the expected score and the \
 draw rate of equal players (Davidson 1970). The ratings maximise the likelihood of the points of all games of the run at once, since \
 averages along a chain of matches inflate. Every player gets half a drawn game, spread over its opponents as its games are, and so do \
-they (the virtual draws of BayesElo, Coulom 2008), so that a match won outright gives a finite rating. Intervals are those of the \
+they (the virtual draws of BayesElo, Coulom 2008), so that a match won outright gives a finite rating; the draw \
+rate has one virtual game of equal players, drawn by half. Intervals are those of the \
 difference to the anchor, the run's first net that played a match, or to the mean of the rated players if no net did. They use the \
 sandwich covariance (White 1982) with the two games of an opening as one cluster, corrected for what the fit has taken up of each \
 cluster (Mancl and DeRouen 2001), and Student's \

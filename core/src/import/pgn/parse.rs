@@ -34,6 +34,7 @@ fn taken(record: &PgnRecord, params: &PgnParams) -> Result<GameResult, NotTaken>
             PgnFaultKind::Variant => Reject::Variant,
             PgnFaultKind::Move => Reject::IllegalMove,
             PgnFaultKind::NullMove => Reject::NullMove,
+            PgnFaultKind::Result => Reject::NoResult,
         };
         return Err(NotTaken::Rejected { reason, line: fault.line, detail: fault.message.clone() });
     }

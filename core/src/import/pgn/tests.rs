@@ -175,6 +175,13 @@ fn null_moves_are_found_however_they_are_written() {
 }
 
 #[test]
+fn a_result_that_pgn_does_not_have_is_none() {
+    let tagged = |result: &str| outcomes(&format!("[Result \"{result}\"]\n\n1. e4 e5 {result}\n"));
+    assert_eq!(tagged("0-0"), ["no_result 1 3"]);
+    assert_eq!(tagged("½-½"), ["taken"]);
+}
+
+#[test]
 fn the_last_word_of_a_game_is_not_dropped_and_blank_lines_do_not_end_it() {
     assert_eq!(outcomes("1. e4 e5 2. Nf3 Kxe9 1-0"), ["illegal_move 1 1"]);
     let text = b"\xef\xbb\xbf1. e4$1 e5\r\n\r\n2. Nf3!?$13\r\n\r\n1/2-1/2\r\n\xef\xbb\xbf";
