@@ -15,10 +15,6 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 
-def seconds(time):
-    return None if time is None else time.timestamp()
-
-
 def described(trial):
     return {
         "number": trial.number,
@@ -27,8 +23,6 @@ def described(trial):
         "params": trial.params,
         "reports": {str(step): value for step, value in trial.intermediate_values.items()},
         "attributes": trial.user_attrs,
-        "started": seconds(trial.datetime_start),
-        "ended": seconds(trial.datetime_complete),
     }
 
 

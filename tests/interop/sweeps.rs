@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::{Duration, SystemTime};
 
 use crate::program::succeed;
 use crate::{interop_command, interop_script};
@@ -52,16 +51,11 @@ fn trial(number: u32, point: Point, state: TrialState) -> Trial {
     };
     let value =
         matches!(state, TrialState::Complete | TrialState::Pruned | TrialState::Paused).then_some(objective);
-    let started =
-        SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_125 + 1000 * u64::from(number));
-    let has_ended = state != TrialState::Running;
     Trial {
         observation: Observation { number, point, state, value, at: 3 },
         reports: [1, 3].map(report).to_vec(),
         interval: value.map(|value| (value - 0.5, value + 0.5)),
         attributes: BTreeMap::from([("replicates".to_owned(), Value::Int(2))]),
-        started: Some(started),
-        ended: has_ended.then_some(started + Duration::from_mins(1)),
     }
 }
 
@@ -75,10 +69,6 @@ fn trials(space: &Space) -> Vec<Trial> {
 
 /// A trial as `read_study.py` prints it, computed from dc0's data alone.
 fn expected(trial: &Trial, state: &str) -> Json {
-    let seconds = |time: SystemTime| {
-        let since = time.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
-        since.as_millis() as f64 / 1000.0
-    };
     let params: BTreeMap<&String, Json> = trial
         .observation
         .point
@@ -108,8 +98,6 @@ fn expected(trial: &Trial, state: &str) -> Json {
         "params": params,
         "reports": { "1": trial.reports[0].value, "3": trial.reports[1].value },
         "attributes": attributes,
-        "started": trial.started.map(seconds),
-        "ended": trial.ended.map(seconds),
     })
 }
 
@@ -122,7 +110,7 @@ fn read_study(study: &Study<'_>) -> Json {
 }
 
 #[test]
-fn optuna_reads_every_trial_with_parameters_reports_and_times() {
+fn optuna_reads_every_trial_with_parameters_and_reports() {
     let space = space();
     let attributes = BTreeMap::from([("question".to_owned(), Value::Text("which “c”?".to_owned()))]);
     let study = Study {
@@ -201,7 +189,7 @@ fn tensorboard_reads_back_every_point_of_every_curve() {
         value: if number == 0 { 0.0 } else { (number as f64).sin() * 10_f64.powi(number as i32 % 20 - 10) },
     };
     let scalars: Vec<Scalar> = (0..3000).map(scalar).collect();
-    let path = folder.path().join(tensorboard::file_name(scalars[0].wall_time));
+    let path = folder.path().join(tensorboard::FILE_NAME);
     fs::write(path, tensorboard::event_file(&scalars)).expect("a file");
     let output = interop_script("read_curves.py", folder.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

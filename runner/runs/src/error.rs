@@ -196,9 +196,10 @@ pub enum RunError {
         /// The sweep.
         folder: PathBuf,
     },
-    /// A script does more than its sweep, of which this process only does a part.
+    /// A script of which this process only does a part of the sweep opens a run first.
     #[error(
-        "only the sweep of this script can be done in parts, and it opens a run before; open no run before the sweep"
+        "a script that runs in parts opens its sweep first, and this one opens a run; give its command without `sweep-slurm`, \
+         `sweep-hq` or `--trial`, or open no run before the sweep"
     )]
     OnlySweeps,
     /// A part of a sweep is to be done, and the script has none.

@@ -211,7 +211,7 @@ fn sweeps_that_cannot_run_in_parts_are_refused() {
             vec!["--set", "sampler=tpe", "--set", "trials=11"],
             "\"tpe\" chooses trial 10 by the values of others",
         ),
-        (vec!["--set", "before=true"], "it opens a run before"),
+        (vec!["--set", "before=true"], "or open no run before the sweep"),
         (vec!["--partition", "a b"], "expected letters"),
         (vec!["--workers", "nats://secret@host"], "use --credentials FILE"),
         (vec!["--time", "0:01:00"], "leaves no time"),
@@ -224,6 +224,8 @@ fn sweeps_that_cannot_run_in_parts_are_refused() {
     refused(&other, &trial(&["--trial", "0"]), "has no trial 0 yet");
     let none = Experiment::new("print(1);");
     refused(&none, &trial(&["--trial", "0"]), "has no sweep");
+    let run = Experiment::new("open_run(\"x\");");
+    refused(&run, &slurm(&[]), "this one opens a run; give its command without `sweep-slurm`");
     array(&other, "sweep-slurm", &[]);
     refused(&other, &trial(&["--trial", "4"]), "has no trial 4 yet");
     refused(&other, &trial(&["--trial", "0", "--set", "fails=3"]), "have changed since the points");

@@ -135,7 +135,7 @@ impl Row {
             result: trial.result(spread),
             difference: None,
             replicates: trial.valued() as u32,
-            at: trial.reports().last().map(|report| report.at),
+            at: trial.reports().last_at(),
             spent: trial.spent(),
             because: trial.because().map(ToOwned::to_owned),
         }
@@ -215,7 +215,7 @@ fn standstill(params: &SweepParams, trials: &Trials, rows: &[Row]) -> Option<Str
         return None;
     }
     let on = |rung: u32| {
-        trials.iter().filter(|(_, trial)| trial.reports().iter().any(|report| report.at >= rung)).count()
+        trials.iter().filter(|(_, trial)| trial.reports().last_at().is_some_and(|at| at >= rung)).count()
     };
     let rungs = (0..).map_while(|index| pruner.rung(index)).map(|rung| (rung, on(rung)));
     let (rung, count) = rungs.take_while(|(_, count)| *count > 0).last()?;
@@ -476,6 +476,31 @@ mod tests {
         let half = 0.5 * 2.0_f64.sqrt();
         assert_eq!(result(1), Measured { value: -23.5, low: -23.5 - half, high: -23.5 + half });
         assert_eq!(board.rows[1].replicates, 2);
+    }
+
+    #[test]
+    fn a_held_back_trial_has_the_mean_of_replicates_that_report_at_different_progress() {
+        let trials = |ending| {
+            let value = |(replicate, reports): (u32, [(u32, f64); 2])| {
+                let replicate = Replicate { trial: 0, replicate };
+                let report = |(at, value)| Event::Reported {
+                    replicate,
+                    report: Reported { at, value, low: value, high: value },
+                };
+                let spent = Spent::default();
+                let result = Some(Measured::exact(reports[1].1));
+                let end = Event::Ended { replicate, ending, result, because: None, spent };
+                reports.map(report).into_iter().chain([end])
+            };
+            let point = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(0))].into() };
+            let replicates = (0..).zip([[(1040, 1.0), (2040, 2.0)], [(1010, 3.0), (2010, 4.0)]]);
+            Trials::from_events(&std::iter::once(point).chain(replicates.flat_map(value)).collect::<Vec<_>>())
+        };
+        let value = |ending| Board::new(&params(r#", "replicates": 2"#), &trials(ending)).rows[0].result;
+        // Both wait at their first report from the rung 2000 on.
+        assert_eq!(value(Ending::Paused), Some(Measured::exact(3.0)));
+        // At 2010 the first replicate stood where it was at 1040.
+        assert_eq!(value(Ending::Pruned), Some(Measured::exact(2.5)));
     }
 
     #[test]

@@ -24,12 +24,12 @@ pub struct Measured {
 pub struct Spent {
     /// Games of self-play and of matches.
     pub games: f64,
-    /// Evaluations by nets.
+    /// Evaluations of positions, those that a cache answered included.
     pub evaluations: f64,
     /// Updates of the optimiser.
     pub updates: f64,
-    /// Floating-point operations of nets: one forward pass per evaluation; three times as many per training sample, since the
-    /// backward pass costs twice the forward pass (Kaplan et al. 2020, section 2.1).
+    /// Floating-point operations of nets: one forward pass per evaluation that no cache answered; three times as many per training
+    /// sample, since the backward pass costs twice the forward pass (Kaplan et al. 2020, section 2.1).
     pub flops: f64,
     /// Seconds of its steps. The only figure that is not reproducible.
     pub seconds: f64,

@@ -73,13 +73,21 @@ impl SweepFolder {
         requested: (bool, bool),
     ) -> Result<(Self, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
-        let path = folder.sweep_record();
-        let found = read_record(&folder, &path)?;
-        if let Some(found) = &found {
-            check(&folder, found, now, requested)?;
-        }
+        // Before there is a folder, which a refusal would leave behind.
+        find(&folder, now, requested)?;
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = take(&folder)?;
+        Self::open_locked(folder, lock, now, requested)
+    }
+
+    /// Opens a sweep whose lock this process has. Another one may have created it since its record was looked for.
+    fn open_locked(
+        folder: Folder,
+        lock: Lock,
+        now: &SweepRecord,
+        requested: (bool, bool),
+    ) -> Result<(Self, Vec<Event>), RunError> {
+        let found = find(&folder, now, requested)?;
         if found.is_none() {
             now.write(&folder)?;
         }
@@ -113,10 +121,7 @@ impl SweepFolder {
         requested: (bool, bool),
     ) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
-        let record = Self::record_in(&folder)?;
-        if let Some(found) = &record {
-            check(&folder, found, now, requested)?;
-        }
+        let record = find(&folder, now, requested)?;
         Ok((record, Lines::read(&folder.sweep_journal(), Remedy::Trials)?.entries))
     }
 
@@ -160,21 +165,11 @@ impl SweepFolder {
         self.folder.root()
     }
 
-    /// The folder that holds the runs of the trials.
-    pub fn trials(&self) -> PathBuf {
-        self.folder.trials()
-    }
-
     /// The runs in a sweep's folder of trials.
     pub fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
         let sweep = Folder::of_run(parent, name)?;
         let runs = trial_names(&sweep)?.into_iter().map(|name| Folder::of_run(&sweep.trials(), &name));
         Ok(runs.flatten().filter(Folder::is_run).collect())
-    }
-
-    /// The run of a replicate.
-    pub fn run_of(&self, replicate: Replicate) -> Result<Folder, RunError> {
-        Folder::of_run(&self.trials(), &replicate.name())
     }
 
     /// The journal of a trial that runs by itself.
@@ -215,6 +210,19 @@ fn take(folder: &Folder) -> Result<Lock, RunError> {
         return Err(RunError::TrialsRunning { folder: folder.root().to_owned() });
     }
     taken
+}
+
+/// The record of a sweep, if there is one, which must allow to open the sweep this way.
+fn find(
+    folder: &Folder,
+    now: &SweepRecord,
+    requested: (bool, bool),
+) -> Result<Option<SweepRecord>, RunError> {
+    let found = SweepFolder::record_in(folder)?;
+    if let Some(found) = &found {
+        check(folder, found, now, requested)?;
+    }
+    Ok(found)
 }
 
 fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {
@@ -260,4 +268,26 @@ fn check(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SweepFolder, SweepRecord, take};
+    use crate::error::RunError;
+    use crate::folder::Folder;
+    use crate::sweep::observation::Direction;
+
+    #[test]
+    fn a_sweep_that_another_process_creates_meanwhile_keeps_its_record() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let record = |seed| SweepRecord::new("s", "x.rhai", Direction::Maximize, seed, 1);
+        drop(SweepFolder::open(parent.path(), &record(1), (true, false)).expect("a new sweep"));
+        let open = |seed| {
+            let folder = Folder::of_run(parent.path(), "s").expect("a name");
+            let lock = take(&folder).expect("a free lock");
+            SweepFolder::open_locked(folder, lock, &record(seed), (true, false))
+        };
+        assert!(matches!(open(7), Err(RunError::Fixed { what: "seed", .. })));
+        assert_eq!(open(1).expect("the sweep").0.record(), &record(1));
+    }
 }

@@ -2,6 +2,8 @@
 //! (PED-ANOVA of Watanabe, Bansal & Hutter 2023). A dimension that only some trials have is weighted by the share of the best
 //! trials that have it, because few trials are weak evidence.
 
+use dc0_core::params::Value;
+
 use super::observation::Direction;
 use super::space::{Dimension, Domain, Point, Space};
 
@@ -26,11 +28,11 @@ pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]
     best_first.sort_by(|a, b| direction.gain(b.1).total_cmp(&direction.gain(a.1)));
     let best = (trials.len() as f64 * BEST).ceil() as usize;
     let importance = |(name, dimension): (&str, &Dimension)| {
-        let units = |trials: &[(&Point, f64)]| -> Vec<f64> {
-            let unit = |(point, _): &(&Point, f64)| dimension.domain.unit_of(point.get(name)?);
-            trials.iter().filter_map(unit).collect()
+        let values = |count: usize| -> Vec<&Value> {
+            let values = best_first[..count].iter().filter_map(|(point, _)| point.get(name));
+            values.filter(|value| dimension.domain.contains(value)).collect()
         };
-        let (top, all) = (units(&best_first[..best]), units(&best_first));
+        let (top, all) = (values(best), values(best_first.len()));
         let weight = top.len() as f64 / best as f64;
         let divergence = divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all));
         (name.to_owned(), weight * divergence)
@@ -51,15 +53,17 @@ fn divergence(top: &[f64], all: &[f64]) -> f64 {
 
 /// The distribution of trials along a dimension, as shares that sum to 1: one per value if there are few, else one per bin. One
 /// extra trial, spread evenly, keeps all shares above 0.
-fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
-    let values = domain.count().filter(|count| *count <= BINS as u64);
-    let bins = values.map_or(BINS, |count| count as usize);
+fn shares(domain: &Domain, values: &[&Value]) -> Vec<f64> {
+    let count = domain.count().filter(|count| *count <= BINS as u64);
+    let bins = count.map_or(BINS, |count| count as usize);
     let mut shares = vec![1.0 / bins as f64; bins];
-    let width = width(units);
-    for unit in units {
-        let own = match values {
-            Some(_) => one_hot(bins, *unit),
-            None => bell(*unit, width),
+    let units: Vec<f64> = values.iter().filter_map(|value| domain.unit_of(value)).collect();
+    let width = width(&units);
+    for (value, unit) in values.iter().zip(units) {
+        let own = match (count, domain.index_of(value)) {
+            (Some(_), Some(index)) => one_hot(bins, index as usize),
+            (Some(_), None) => one_hot(bins, ((unit * bins as f64) as usize).min(bins - 1)),
+            (None, _) => bell(unit, width),
         };
         for (share, own) in shares.iter_mut().zip(own) {
             *share += own;
@@ -69,8 +73,7 @@ fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-fn one_hot(bins: usize, unit: f64) -> Vec<f64> {
-    let own = ((unit * bins as f64) as usize).min(bins - 1);
+fn one_hot(bins: usize, own: usize) -> Vec<f64> {
     (0..bins).map(|bin| f64::from(u8::from(bin == own))).collect()
 }
 
@@ -159,6 +162,25 @@ mod tests {
         let is_a = |point: &Point| point["word"] == Value::Text("a".to_owned());
         let all = found(32, Direction::Maximize, |point| f64::from(u8::from(is_a(point))));
         assert_eq!(all[0].0, "word", "{all:?}");
+    }
+
+    #[test]
+    fn each_of_a_few_values_counts_for_itself_on_every_scale() {
+        let shares = |log: bool| {
+            let int = [
+                ("kind", Value::Text("int".to_owned())),
+                ("low", Value::Int(1)),
+                ("high", Value::Int(4)),
+                ("log", Value::Bool(log)),
+            ];
+            let space =
+                Space::from_value(&group(&[("a", group(&int)), ("b", group(&int))])).expect("a space");
+            let points: Vec<Point> = space.grid().collect();
+            let value = |point: &Point| number(point, "a") + 0.9 * number(point, "b");
+            let trials: Vec<(&Point, f64)> = points.iter().map(|point| (point, value(point))).collect();
+            importances(&space, Direction::Maximize, &trials)
+        };
+        assert_eq!(shares(true), shares(false));
     }
 
     #[test]

@@ -127,7 +127,7 @@ mod tests {
             let trials = Trials::from_events(&[before, added].concat());
             let trial = trials.get(0).expect("is known");
             assert_eq!(trial.state(&params(false).space, 2), state);
-            assert!(trial.results().is_empty() && trial.reports().is_empty(), "{trial:?}");
+            assert!(trial.results().is_empty() && trial.reports().last_at().is_none(), "{trial:?}");
         }
     }
 

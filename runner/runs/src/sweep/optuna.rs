@@ -4,7 +4,6 @@
 //! distinguished by `op_code`. A study is one line that creates it, one per attribute, and one per trial.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 use dc0_core::params::{Param, Value};
 use serde_json::{Map, Value as Json, json};
@@ -39,10 +38,6 @@ pub struct Trial {
     pub interval: Option<(f64, f64)>,
     /// User attributes, shown with the trial.
     pub attributes: BTreeMap<String, Value>,
-    /// Start time, if known.
-    pub started: Option<SystemTime>,
-    /// End time, if known.
-    pub ended: Option<SystemTime>,
 }
 
 const CREATE_STUDY: u8 = 0;
@@ -89,7 +84,8 @@ fn trial_json(space: &Space, trial: &Trial) -> Json {
     let mut members = json!({
         "study_id": 0,
         "state": state,
-        "datetime_start": trial.started.map(date),
+        // Runs and sweeps hold no times.
+        "datetime_start": null,
         "params": params,
         "distributions": distributions,
         "intermediate_values": values,
@@ -98,9 +94,6 @@ fn trial_json(space: &Space, trial: &Trial) -> Json {
     });
     if matches!(state, 1 | 2) {
         members["value"] = json!(value);
-    }
-    if let Some(ended) = trial.ended {
-        members["datetime_complete"] = json!(date(ended));
     }
     members
 }
@@ -123,7 +116,7 @@ fn params(space: &Space, observation: &Observation) -> (Map<String, Json>, Map<S
 /// A value as Optuna stores it: a choice as its index.
 fn number(domain: &Domain, value: &Value) -> Option<f64> {
     match domain {
-        Domain::Choice(values) => values.iter().position(|known| known == value).map(|index| index as f64),
+        Domain::Choice(_) => domain.index_of(value).map(|index| index as f64),
         domain => value.as_f64().filter(|_| domain.contains(value)),
     }
 }
@@ -172,11 +165,6 @@ fn attributes(trial: &Trial) -> Map<String, Json> {
         attributes.insert("intervals".to_owned(), json!(intervals));
     }
     attributes
-}
-
-/// ISO 8601 with a numeric offset, which every version of Python parses.
-fn date(time: SystemTime) -> String {
-    humantime::format_rfc3339_millis(time).to_string().replace('Z', "+00:00")
 }
 
 #[cfg(test)]

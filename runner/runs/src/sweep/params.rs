@@ -32,7 +32,7 @@ params! {
         direction: Direction = Direction::Maximize;
         /// Replicates that run at the same time, each with its share of the cores.
         parallel: u32 = 1, in 1..=256;
-        /// What each replicate may spend; the script looks at `trial.goes_on`.
+        /// What each replicate may spend; the script looks at `trial.goes_on`, so the last round goes beyond it.
         budget: BudgetParams = BudgetParams::default();
         /// Seed of the sampler and of replicate 0, unless the command line gives one; replicate n adds n to it.
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
@@ -66,11 +66,12 @@ params! {
     pub struct BudgetParams {
         /// Games of self-play and of matches; () for any number.
         games: Option<f64> = None, in 1.0..=1e15;
-        /// Evaluations by nets; () for any number.
+        /// Evaluations of positions, those that a cache answered included; () for any number.
         evaluations: Option<f64> = None, in 1.0..=1e18;
         /// Updates of the optimiser; () for any number.
         updates: Option<f64> = None, in 1.0..=1e15;
-        /// Floating-point operations of nets, where a training sample counts three times an evaluation; () for any number.
+        /// Floating-point operations of nets, without evaluations that a cache answered; a training sample counts three times an
+        /// evaluation; () for any number.
         flops: Option<f64> = None, in 1.0..=1e24;
         /// Seconds of steps; () for any time. Results then depend on the machine.
         seconds: Option<f64> = None, in 0.001..=1e9;

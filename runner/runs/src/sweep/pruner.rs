@@ -10,7 +10,7 @@ mod report;
 
 use super::observation::{Direction, TrialState};
 pub use params::{PrunerKind, PrunerParams};
-pub use report::{Reported, pool};
+pub use report::{Reported, Reports};
 
 /// The pruner of a sweep.
 #[derive(Debug, Clone, Copy)]
@@ -56,16 +56,16 @@ pub struct Progress {
     pub number: u32,
     /// Its state; a trial that has been promoted counts as running.
     pub state: TrialState,
-    /// Its reports in order, pooled over its replicates (see [`pool`]).
-    pub reports: Vec<Reported>,
+    /// Its reports.
+    pub reports: Reports,
 }
 
 impl Pruner<'_> {
     /// Decides what a trial does after one of its `own` reports; `until` is from its job.
     ///
-    /// With replicates, the report is the one of [`pool`] at the progress that a replicate has just reported, so that later
-    /// replicates are judged by the mean so far; the reports of the `others` are pooled, too.
-    pub fn decide(&self, until: Option<u32>, own: &Reported, others: &[Vec<Reported>]) -> Decision {
+    /// With replicates, the report is that of [`Reports::up_to`] the progress that a replicate has just reported, so that later
+    /// replicates are judged by the mean so far.
+    pub fn decide(&self, until: Option<u32>, own: &Reported, others: &[Reports]) -> Decision {
         match self.params.kind {
             PrunerKind::Median if median::is_below(self, own, others) => Decision::Prune,
             PrunerKind::Asha if until.is_some_and(|until| own.at >= until) => Decision::Pause,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::events::{Ending, Replicate};
 use super::observation::{Observation, TrialState};
 use super::params::SweepParams;
-use super::pruner::{self, Decision, Progress, Pruner, PrunerKind, Reported};
+use super::pruner::{self, Decision, Progress, Pruner, PrunerKind, Reports};
 use super::sampler::{Sampler, SamplerKind};
 use super::space::Point;
 use super::trials::{Trial, Trials};
@@ -75,16 +75,15 @@ impl Schedule<'_> {
 
     /// Whether and how a trial ends or pauses at one of its reports.
     pub fn ending(&self, replicate: Replicate, at: u32, until: Option<u32>) -> Option<Ending> {
-        let reports = self.trials.get(replicate.trial)?.reports();
-        let own = reports.iter().find(|report| report.at == at)?;
+        let own = self.trials.get(replicate.trial)?.reports().up_to(at)?;
         let visible = self.visible_to(replicate.trial);
-        let others: Vec<Vec<Reported>> = self
+        let others: Vec<Reports> = self
             .trials
             .iter()
             .filter(|(number, trial)| *number < visible && self.is_current(trial))
             .map(|(_, trial)| trial.reports())
             .collect();
-        match self.pruner().decide(until, own, &others) {
+        match self.pruner().decide(until, &own, &others) {
             Decision::Continue => None,
             Decision::Prune => Some(Ending::Pruned),
             Decision::Pause => Some(Ending::Paused),
@@ -133,7 +132,8 @@ impl Schedule<'_> {
 
     fn observation(&self, number: u32, trial: &Trial, is_visible: bool) -> Observation {
         let (state, point) = (self.state(number, trial), trial.point.clone());
-        let last = trial.held_back_at().or_else(|| trial.reports().pop());
+        let reports = trial.reports();
+        let last = trial.held_back_at().or_else(|| reports.up_to(reports.last_at()?));
         let (state, value) = if is_visible {
             (state, trial.value().or(last.map(|report| report.value)))
         } else {
@@ -169,9 +169,11 @@ impl Schedule<'_> {
 
     /// The rung to which an interrupted trial was running; `None` for its end.
     fn rung_of(&self, trial: &Trial) -> Option<u32> {
-        let reached = trial.reports().last().map_or(0, |report| report.at);
         let is_halving = self.params.pruner.kind == PrunerKind::Asha && !trial.skips_rungs;
-        (0..).map_while(|rung| self.params.pruner.rung(rung)).find(|rung| is_halving && *rung >= reached)
+        let reports = trial.reports();
+        // A replicate pauses at its first report at or beyond a rung, so one with a second report there was promoted.
+        let is_ahead = |rung: &u32| !reports.goes_on_from(*rung);
+        (0..).map_while(|rung| self.params.pruner.rung(rung)).find(|rung| is_halving && is_ahead(rung))
     }
 }
 
@@ -321,6 +323,24 @@ mod tests {
         );
         events.extend([report(1, 2, 0.9), ended(1, Ending::Complete, 0.9)]);
         assert_eq!(next(&params, &Trials::from_events(&events), &[]), Job::Done);
+    }
+
+    #[test]
+    fn a_trial_killed_after_a_report_beyond_its_rung_resumes_to_that_rung() {
+        let group = [("kind", Value::Text("asha".to_owned())), ("least", Value::Int(1000))];
+        let group = group.map(|(name, value)| (name.to_owned(), value)).into();
+        let own = [("trials", Value::Int(1)), ("replicates", Value::Int(2)), ("pruner", Value::Group(group))];
+        let params = params_of(&own);
+        let report = |at| Event::Reported {
+            replicate: first_replicate(0),
+            report: Reported { at, value: 0.5, low: 0.5, high: 0.5 },
+        };
+        let resumed = |events: &[Event]| next(&params, &Trials::from_events(events), &[]);
+        let mut events = vec![suggested(0), report(1040), ended(0, Ending::Paused, 0.5)];
+        assert_eq!(resumed(&events), Job::Resume { trial: 0, until: Some(1000) });
+        // It was promoted, and is on its path to the next rung.
+        events.extend([Event::Started { replicate: first_replicate(0) }, report(2080)]);
+        assert_eq!(resumed(&events), Job::Resume { trial: 0, until: Some(3000) });
     }
 
     #[test]

@@ -28,10 +28,8 @@ pub fn event_file(scalars: &[Scalar]) -> Vec<u8> {
     events.flat_map(|event| record(&event.encode_to_vec())).collect()
 }
 
-/// The name of an event file: TensorBoard looks for `tfevents`, and sorts files of a folder by the time in their names.
-pub fn file_name(wall_time: f64) -> String {
-    format!("events.out.tfevents.{:010}.dc0", wall_time.max(0.0) as u64)
-}
+/// The name of an event file: TensorBoard looks for `tfevents`. The number is that of a time, which a run does not hold.
+pub const FILE_NAME: &str = "events.out.tfevents.0000000000.dc0";
 
 /// The version in the first event of a file.
 const VERSION: &str = "brain.Event:2";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::events::{Ending, Event, Measured, Replicate, Spent, Spread};
 use super::observation::TrialState;
-use super::pruner::{Reported, pool};
+use super::pruner::{Reported, Reports};
 use super::space::{Point, Space};
 
 /// The progress of a replicate.
@@ -192,7 +192,9 @@ impl Trial {
     pub fn held_back_at(&self) -> Option<Reported> {
         let held_back = self.replicates.values().filter(|progress| progress.is_held_back());
         let at = held_back.filter_map(|progress| progress.reports.last()).map(|report| report.at).min()?;
-        self.reports().into_iter().find(|report| report.at == at)
+        let is_pruned = self.endings().any(|ending| ending == Some(Ending::Pruned));
+        // Replicates that wait at a rung reached it at or beyond this report.
+        if is_pruned { self.reports().up_to(at) } else { self.reports().reaching(at) }
     }
 
     /// The mean of the complete replicates with an interval from their `spread`; of a trial that the pruner has held back its report there,
@@ -209,11 +211,9 @@ impl Trial {
         self.result(None).map(|result| result.value)
     }
 
-    /// The trial's reports, each the mean over the replicates that have come that far.
-    pub fn reports(&self) -> Vec<Reported> {
-        let all: Vec<Vec<Reported>> =
-            self.replicates.values().map(|progress| progress.reports.clone()).collect();
-        pool(&all)
+    /// The trial's reports.
+    pub fn reports(&self) -> Reports {
+        Reports(self.replicates.values().map(|progress| progress.reports.clone()).collect())
     }
 
     /// The cost of all replicates.

@@ -244,11 +244,17 @@ impl Work {
                 let builder = std::thread::Builder::new().name(format!("trial {number}"));
                 builder.stack_size(STACK_BYTES).spawn_scoped(scope, worker)
             };
+            // No thread begins a trial before all have started.
+            let mut state = self.state();
             let started: Vec<_> = (0..self.params.parallel).map(start).collect();
+            state.is_ending |= started.iter().any(Result::is_err);
+            drop(state);
             let ended = started.into_iter().map(|thread| match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
                 Err(cause) => {
-                    Err(Call::new("sweep", context).misuse(format!("cannot start a thread: {cause}")))
+                    let message = format!("sweep: cannot start a thread: {cause}");
+                    let location = Call::new("sweep", context).location();
+                    Err(Failure::new(Exit::Failed, message).into_rhai(location))
                 }
             });
             ended.collect::<Vec<_>>().into_iter().collect()

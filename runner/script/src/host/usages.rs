@@ -329,7 +329,8 @@ const AFTER_STEPS: &[Usage] = &[
         "report",
         "trial.report(at, value) or trial.report(at, value, low, high)",
         "nothing",
-        "Reports an intermediate value of a trial, for example at an iteration. The pruner may end the trial here.",
+        "Reports an intermediate value of a trial, for example at an iteration; `at` is a whole number up to 4,294,967,295. \
+            The pruner may end the trial here.",
         "sweep(#{ name: \"reports\", space: #{ x: c_puct }, trials: 2 }, |trial| { trial.report(1, 0.5); 0.5 });",
     ),
     usage(

@@ -8,7 +8,7 @@ use dc0_core::store::{FileEntry, TrainingRow, ValidationRow, read_entry};
 
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
-use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
+use dc0_runs::sweep::tensorboard::{FILE_NAME, Scalar, event_file};
 use dc0_runs::view::{RunView, TrialRun, trials};
 use dc0_runs::{Folder, FolderKind, Slot};
 
@@ -31,7 +31,7 @@ pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportE
     }
     let line = |(run, out): (PathBuf, PathBuf)| {
         let scalars = curves(existing(&run)?)?;
-        let file = out.join(file_name(0.0));
+        let file = out.join(FILE_NAME);
         durable::write(&file, &event_file(&scalars)).map_err(ExportError::writing(&file))?;
         Ok(format!("wrote    {}: {}", file.display(), counted(scalars.len(), "point")))
     };

@@ -38,11 +38,9 @@ fn trial(row: &Row, trials: &Trials) -> Trial {
     let (number, point, state) = (row.trial, row.point.clone(), row.state);
     Trial {
         observation: Observation { number, point, state, value, at: row.at.unwrap_or(0) },
-        reports: trials.get(row.trial).map(dc0_runs::sweep::trials::Trial::reports).unwrap_or_default(),
+        reports: trials.get(row.trial).map(|trial| trial.reports().pooled()).unwrap_or_default(),
         interval: row.result.and_then(Measured::interval),
         attributes: attributes(row),
-        started: None,
-        ended: None,
     }
 }
 

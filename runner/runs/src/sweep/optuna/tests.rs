@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
 
 use dc0_core::params::Value;
 use serde_json::{Value as Json, json};
@@ -33,8 +32,6 @@ fn trial(number: u32, state: TrialState, given: Json, objective: Option<f64>) ->
         reports: Vec::new(),
         interval: None,
         attributes: BTreeMap::new(),
-        started: None,
-        ended: None,
     }
 }
 
@@ -56,20 +53,18 @@ fn a_study_has_a_line_of_its_own_and_one_per_attribute() {
 
 #[test]
 fn a_trial_is_exported_with_all_its_data() {
-    let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
     let given = json!({ "c_puct": 1.414, "blocks": 2, "filters": 48 });
     let mut complete = trial(0, TrialState::Complete, given, Some(0.25));
     let exact = Reported { at: 1, value: 0.1, low: 0.1, high: 0.1 };
     complete.reports = vec![exact, Reported { at: 3, value: 0.2, low: 0.125, high: 0.5 }];
     complete.interval = Some((0.0, 0.5));
     complete.attributes.insert("replicates".to_owned(), Value::Int(2));
-    (complete.started, complete.ended) = (at(0), at(86_400));
     let categorical = r#"{"attributes":{"choices":[2,"[4,4]",null]},"name":"CategoricalDistribution"}"#;
     let float = r#"{"attributes":{"high":4.0,"log":true,"low":0.5,"step":null},"name":"FloatDistribution"}"#;
     let int = r#"{"attributes":{"high":48,"log":false,"low":16,"step":16},"name":"IntDistribution"}"#;
     let expected = json!({
         "op_code": 4, "worker_id": "dc0", "study_id": 0, "state": 1, "value": 0.25,
-        "datetime_start": "1970-01-01T00:00:00.000+00:00", "datetime_complete": "1970-01-02T00:00:00.000+00:00",
+        "datetime_start": null,
         "params": { "blocks": 0.0, "c_puct": 1.414, "filters": 48.0 },
         "distributions": { "blocks": categorical, "c_puct": float, "filters": int },
         "intermediate_values": { "1": 0.1, "3": 0.2 },

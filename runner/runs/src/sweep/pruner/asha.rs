@@ -1,6 +1,6 @@
 //! Asynchronous successive halving (Li et al. 2020, "A system for massively parallel hyperparameter tuning", algorithm 2).
 //!
-//! A trial is on a rung once it has reported at or beyond it; its first such report counts. The paper promotes the best
+//! A trial is on a rung once it has reported at or beyond it; the first such report of each replicate counts. The paper promotes the best
 //! `1/reduction` of a rung. Here the worst of those sets the threshold, and every paused trial whose interval reaches it is
 //! promoted. Without intervals the two rules agree, up to ties.
 
@@ -20,11 +20,11 @@ pub(super) fn promotion(pruner: &Pruner<'_>, trials: &[Progress]) -> Option<Job>
 
 /// The paused trial to promote from a rung to the `next` one, or to its end if there is none.
 fn promotable(pruner: &Pruner<'_>, trials: &[Progress], (rung, next): (u32, Option<u32>)) -> Option<u32> {
-    let on_rung: Vec<(&Progress, &Reported)> =
-        trials.iter().filter_map(|trial| Some((trial, report_on(trial, rung)?))).collect();
+    let on_rung: Vec<(&Progress, Reported)> =
+        trials.iter().filter_map(|trial| Some((trial, trial.reports.reaching(rung)?))).collect();
     let threshold = threshold(pruner, &on_rung)?;
     let is_waiting = |trial: &Progress| {
-        trial.state == TrialState::Paused && next.is_none_or(|next| report_on(trial, next).is_none())
+        trial.state == TrialState::Paused && next.is_none_or(|next| trial.reports.reaching(next).is_none())
     };
     let candidates = on_rung
         .into_iter()
@@ -37,14 +37,9 @@ fn promotable(pruner: &Pruner<'_>, trials: &[Progress], (rung, next): (u32, Opti
 }
 
 /// The gain of the worst among the best `1/reduction` of a rung; `None` while that is less than one trial.
-fn threshold(pruner: &Pruner<'_>, on_rung: &[(&Progress, &Reported)]) -> Option<f64> {
+fn threshold(pruner: &Pruner<'_>, on_rung: &[(&Progress, Reported)]) -> Option<f64> {
     let mut gains: Vec<f64> = on_rung.iter().map(|(_, report)| pruner.direction.gain(report.value)).collect();
     gains.sort_by(|one, other| other.total_cmp(one));
     let best = gains.len() / pruner.params.reduction as usize;
     best.checked_sub(1).map(|worst| gains[worst])
-}
-
-/// A trial's first report at or beyond a rung.
-fn report_on(trial: &Progress, rung: u32) -> Option<&Reported> {
-    trial.reports.iter().find(|report| report.at >= rung)
 }

@@ -1,12 +1,12 @@
 //! The median stopping rule.
 
-use super::{Pruner, Reported};
+use super::{Pruner, Reported, Reports};
 
 /// Whether the whole interval of a report is worse than the median of the other trials at the same progress.
 ///
-/// Trials may report at different times: one that has come that far counts with its last report up to there, complete or not. Golovin et
-/// al. 2017, section 3.2.1, compare the trial's best value so far with the median of the complete trials' averages up to there instead.
-pub(super) fn is_below(pruner: &Pruner<'_>, report: &Reported, others: &[Vec<Reported>]) -> bool {
+/// Trials may report at different times: one that has come that far counts with its replicates' last reports up to there, complete or not.
+/// Golovin et al. 2017, section 3.2.1, compare the trial's best value so far with the median of the complete trials' averages up to there instead.
+pub(super) fn is_below(pruner: &Pruner<'_>, report: &Reported, others: &[Reports]) -> bool {
     let params = pruner.params;
     let mut gains: Vec<f64> = others
         .iter()
@@ -20,9 +20,9 @@ pub(super) fn is_below(pruner: &Pruner<'_>, report: &Reported, others: &[Vec<Rep
     pruner.optimistic_gain(report) < median(&gains)
 }
 
-fn value_at(reports: &[Reported], at: u32) -> Option<f64> {
-    let has_reached = reports.last().is_some_and(|last| last.at >= at);
-    reports.iter().rfind(|report| report.at <= at && has_reached).map(|report| report.value)
+fn value_at(reports: &Reports, at: u32) -> Option<f64> {
+    let has_reached = reports.last_at().is_some_and(|last| last >= at);
+    reports.up_to(at).filter(|_| has_reached).map(|report| report.value)
 }
 
 /// The median of sorted numbers, at least one.

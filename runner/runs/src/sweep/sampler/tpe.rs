@@ -92,7 +92,7 @@ fn optimizer(params: &SamplerParams, domain: &Domain, share: f64) -> TpeOptimize
 /// A value as the estimators see it: an index or a number in `[0, 1)`, since they exclude the end of the range.
 fn coordinate(domain: &Domain, value: &Value) -> Option<f64> {
     match domain {
-        Domain::Choice(values) => values.iter().position(|known| known == value).map(|index| index as f64),
+        Domain::Choice(_) => domain.index_of(value).map(|index| index as f64),
         _ => domain.unit_of(value).map(|unit| unit.min(1.0_f64.next_down())),
     }
 }

@@ -75,6 +75,20 @@ impl Domain {
         }
     }
 
+    /// The index of a value of a discrete dimension, of which [`Domain::nth`] makes the value; `None` for intervals, and for what is not
+    /// in the domain.
+    pub fn index_of(&self, value: &Value) -> Option<u64> {
+        match (self, value) {
+            (Self::Choice(values), value) => {
+                values.iter().position(|known| known == value).map(|at| at as u64)
+            }
+            (&Self::Int { low, step, .. }, &Value::Int(number)) if self.contains(value) => {
+                Some(((number - low) / step) as u64)
+            }
+            _ => None,
+        }
+    }
+
     /// Maps a unit in `[0, 1]` to a value: uniform units give values that are uniform on the dimension's scale.
     ///
     /// Each value of a discrete dimension owns an interval; on a logarithmic scale that of `v` goes from `v − ½` to
@@ -114,15 +128,11 @@ impl Domain {
         }
         let fraction = |value: f64, (from, to): (f64, f64)| (value - from) / (to - from);
         Some(match (self, value) {
-            (Self::Choice(values), value) => {
-                let index = values.iter().position(|known| known == value)?;
-                (index as f64 + 0.5) / values.len() as f64
-            }
             (&Self::Int { low, high, log: true, .. }, &Value::Int(value)) => {
                 fraction((value as f64).ln(), half_beyond(low, high))
             }
-            (&Self::Int { low, step, .. }, &Value::Int(value)) => {
-                (((value - low) / step) as f64 + 0.5) / self.count()? as f64
+            (Self::Choice(_) | Self::Int { .. }, value) => {
+                (self.index_of(value)? as f64 + 0.5) / self.count()? as f64
             }
             (&Self::Float { low, high, log: true, .. }, &Value::Float(value)) => {
                 fraction(value.ln(), (low.ln(), high.ln()))

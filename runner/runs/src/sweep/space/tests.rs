@@ -170,7 +170,12 @@ fn units_and_values_of_a_dimension_round_trip() {
             assert!((0.0..=1.0).contains(&unit), "{domain}: {value} at {unit}");
             assert_eq!(domain.at_unit(unit), value, "{domain}");
         }
-        assert_eq!(domain.unit_of(&Value::Text("elsewhere".to_owned())), None);
+        let elsewhere = Value::Text("elsewhere".to_owned());
+        assert_eq!((domain.unit_of(&elsewhere), domain.index_of(&elsewhere)), (None, None));
+        for index in 0..domain.count().unwrap_or(0) {
+            let value = domain.nth(index).expect("a value of the grid");
+            assert_eq!(domain.index_of(&value), Some(index), "{domain}");
+        }
     }
 }
 

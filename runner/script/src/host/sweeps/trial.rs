@@ -92,10 +92,17 @@ pub(super) fn measured(call: &Call<'_>, given: &Dynamic) -> Result<Measured, Str
     number(scalar(given), "value").map(Measured::exact).and_then(checked)
 }
 
+/// Reads the progress of a report.
+fn progress(at: i64) -> Result<u32, String> {
+    u32::try_from(at).map_err(|_| {
+        let most = u32::MAX;
+        format!("at: expected a whole number from 0 to {most}, got {at}; count larger amounts in thousands or millions")
+    })
+}
+
 pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dynamic) -> Answer<()> {
     let (call, turn) = (Call::new("report", context), &trial.0);
-    let at = u32::try_from(at)
-        .map_err(|_| call.misuse(format!("at: expected a whole number from 0 on, got {at}")))?;
+    let at = progress(at).map_err(|problem| call.misuse(problem))?;
     let measured = measured(&call, value).map_err(|problem| call.misuse(format!("got {problem}")))?;
     {
         let mut last = turn.last.lock().ignore_poison();
@@ -172,4 +179,19 @@ fn spent_value(turn: &Turn) -> Value {
         ("seconds", spent.seconds),
     ];
     Value::of(fields.map(|(name, number)| (name, Value::Float(number))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::progress;
+
+    #[test]
+    fn the_progress_of_a_report_has_a_limit_that_its_error_names() {
+        assert_eq!(progress(4_294_967_295), Ok(u32::MAX));
+        for at in [5_000_000_000, -1] {
+            let error = progress(at).expect_err("is beyond the limits");
+            let expected = format!("at: expected a whole number from 0 to 4294967295, got {at}; count ");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
 }

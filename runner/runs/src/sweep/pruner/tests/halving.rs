@@ -4,7 +4,8 @@ use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
 use super::{
-    Decision, Direction, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, TrialState, exact, within,
+    Decision, Direction, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, Reports, TrialState,
+    exact, within,
 };
 
 fn halving(most: u32) -> PrunerParams {
@@ -20,7 +21,11 @@ fn halving(most: u32) -> PrunerParams {
 /// Paused trials, each with the values of its reports at 1, 2, 3, ….
 fn paused(curves: &[&[f64]]) -> Vec<Progress> {
     let reports = |curve: &&[f64]| (1..).zip(curve.iter()).map(|(at, value)| exact(at, *value)).collect();
-    let trial = |(number, curve)| Progress { number, state: TrialState::Paused, reports: reports(curve) };
+    let trial = |(number, curve)| Progress {
+        number,
+        state: TrialState::Paused,
+        reports: Reports(vec![reports(curve)]),
+    };
     (0..).zip(curves).map(trial).collect()
 }
 
@@ -89,13 +94,27 @@ fn a_trial_pauses_at_the_first_report_at_its_rung_or_beyond() {
 fn a_trial_whose_interval_reaches_the_threshold_is_promoted_too() {
     let (params, exactly) = (halving(9), PrunerParams { doubt: 0.0, ..halving(9) });
     let mut trials = paused(&[&[], &[3.0], &[2.0]]);
-    trials[0].reports = vec![within(1, 1.0, 2.5)];
+    trials[0].reports = Reports(vec![vec![within(1, 1.0, 2.5)]]);
     let job = |params, trials: &[Progress]| {
         Pruner { params, direction: Direction::Maximize }.next_job(trials, false)
     };
     // The optimistic value is 3.5, and the threshold 3.
     assert_eq!(job(&params, &trials), promote(0, Some(3)));
     assert_eq!(job(&exactly, &trials), promote(1, Some(3)));
+}
+
+#[test]
+fn replicates_reach_a_rung_at_reports_of_their_own() {
+    let params = PrunerParams { least: 1000, reduction: 2, ..halving(2000) };
+    let pruner = Pruner { params: &params, direction: Direction::Maximize };
+    // The last trial has the best mean; its second replicate, which comes to the rung first, is its worse one.
+    let trial = |(number, [first, second]): (u32, [f64; 2])| Progress {
+        number,
+        state: TrialState::Paused,
+        reports: Reports(vec![vec![exact(1040, first)], vec![exact(1010, second)]]),
+    };
+    let trials: Vec<Progress> = (0..).zip([[0.1, 0.45], [0.4, 0.3]]).map(trial).collect();
+    assert_eq!(pruner.next_job(&trials, false), promote(1, None));
 }
 
 /// Trials whose curves rise to different heights at different speeds, so that some cross.
@@ -156,8 +175,9 @@ fn simulate(curves: &Curves, params: &PrunerParams, workers: usize) -> Outcome {
         spent += running.len() as u32;
         running.retain(|&(number, until)| {
             let trial = &mut trials[number as usize];
-            let report = curves.report(number, trial.reports.len() as u32 + 1);
-            trial.reports.push(report);
+            let reports = &mut trial.reports.0[0];
+            let report = curves.report(number, reports.len() as u32 + 1);
+            reports.push(report);
             if report.at == LENGTH {
                 trial.state = TrialState::Complete;
             } else if pruner.decide(until, &report, &[]) == Decision::Pause {
@@ -168,7 +188,7 @@ fn simulate(curves: &Curves, params: &PrunerParams, workers: usize) -> Outcome {
     }
     let complete: Vec<&Progress> =
         trials.iter().filter(|trial| trial.state == TrialState::Complete).collect();
-    let ends = complete.iter().filter_map(|trial| trial.reports.last());
+    let ends = complete.iter().filter_map(|trial| trial.reports.0[0].last());
     let best = ends.map(|report| report.value).fold(f64::NEG_INFINITY, f64::max);
     Outcome { best, complete: complete.len(), spent }
 }
@@ -177,7 +197,7 @@ fn begin(job: Job, trials: &mut Vec<Progress>) -> (u32, Option<u32>) {
     match job {
         Job::New { until } => {
             let number = trials.len() as u32;
-            trials.push(Progress { number, state: TrialState::Running, reports: Vec::new() });
+            trials.push(Progress { number, state: TrialState::Running, reports: Reports(vec![Vec::new()]) });
             (number, until)
         }
         Job::Promote { number, until } => {
