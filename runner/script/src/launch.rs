@@ -20,6 +20,7 @@ use crate::{described, report};
 pub use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
+use dc0_process::format::counted;
 use dc0_process::style::{Colours, TermStyle, ascii};
 use dc0_runs::ScriptRecord;
 use dc0_runs::declared::{Declaration, Declared};
@@ -108,7 +109,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     Ok(())
 }
 
-/// Shows what the script would do. What it prints goes to stderr, since it is made of mocked results.
+/// Shows what the script would do; an error if trials of a sweep would fail. What it prints goes to stderr, since it is made of mocked results.
 fn check(
     args: &ScriptArgs,
     process: &Process,
@@ -128,7 +129,13 @@ fn check(
     }
     let plans = plans?;
     process.console.result(&if is_json { plans.json().to_string() } else { plans.text() });
-    Ok(())
+    match plans.failing_trials() {
+        0 => Ok(()),
+        count => {
+            let message = format!("{} would fail; the plan says why", counted(count, "trial"));
+            Err(Failure::new(Exit::Failed, message))
+        }
+    }
 }
 
 fn planned(

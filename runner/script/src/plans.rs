@@ -87,6 +87,11 @@ impl Plans {
     pub fn json(&self) -> serde_json::Value {
         self.shown.plan_json(&self.alternatives)
     }
+
+    /// The number of trials that would fail, of all sweeps.
+    pub(crate) fn failing_trials(&self) -> usize {
+        self.shown.failing_trials()
+    }
 }
 
 impl std::fmt::Debug for Plans {

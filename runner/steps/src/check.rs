@@ -137,6 +137,11 @@ impl Planner {
         self.state().to_json(&self.script, &self.declaration.rows(), (self.assumption, alternatives))
     }
 
+    /// The number of trials that would fail, of all sweeps.
+    pub fn failing_trials(&self) -> usize {
+        self.state().failing_trials()
+    }
+
     /// The assumption of the plan.
     pub fn assumption(&self) -> Assumption {
         self.assumption

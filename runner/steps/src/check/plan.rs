@@ -190,6 +190,10 @@ impl Plan {
         }
     }
 
+    pub(super) fn failing_trials(&self) -> usize {
+        self.sweeps.iter().map(|sweep| sweep.failed.len()).sum()
+    }
+
     /// Adds a step unless the plan has it, and returns the number of steps called so far.
     pub(super) fn add(&mut self, identity: &Identity, step: Step, params: &Value, given: &Value) -> usize {
         self.requested += 1;
