@@ -35,7 +35,7 @@ pub use puzzles::{
     MAX_MATE, OnlyMove, Puzzle, mates_of_game, mating_moves, only_moves_of_game, read_puzzles,
 };
 pub use score::{
-    EloInterval, MatchSummary, elo_of, interval, normalized, pair_points, summarise, superiority,
+    EloInterval, MatchSummary, Requested, elo_of, interval, normalized, pair_points, summarise, superiority,
 };
 pub use sprt::{EloModel, Sprt, SprtPairs, SprtParams, Verdict};
 pub use student::student;

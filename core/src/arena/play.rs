@@ -7,6 +7,7 @@ use super::error::ArenaError;
 use super::job::{Match, Mind};
 use super::match_game::{MatchGame, Mover};
 use super::program::Program;
+use super::score::Requested;
 use crate::event::{Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::search::{Lockstep, Search};
@@ -23,8 +24,8 @@ const MOST_FAILURES: u32 = 4;
 pub struct MatchShard {
     /// Its games in the order of their numbers.
     pub rows: Vec<MatchGameRow>,
-    /// Evaluations that searches requested.
-    pub evaluations: u64,
+    /// What the searches of each player requested.
+    pub requested: [Requested; 2],
 }
 
 /// Stores a finished shard, and says whether the match goes on; called from the lanes' threads.
@@ -126,7 +127,8 @@ impl<'a> Lane<'a> {
         let mut slots: Vec<MatchGame<'_>> = Vec::new();
         self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());
-        let (mut rows, mut evaluations) = (Vec::new(), 0);
+        let mut rows = Vec::new();
+        let mut evaluations = vec![0; self.evaluators.len()];
         loop {
             while slots.len() < most
                 && let Some(number) = waiting.pop_front()
@@ -137,7 +139,9 @@ impl<'a> Lane<'a> {
             if slots.iter().any(MatchGame::waits_for_net) {
                 let evaluated = lockstep.round(&mut slots, &mut self.evaluators)? as u64;
                 observer.event(Event::Work { unit: "evaluations", amount: evaluated });
-                evaluations += evaluated;
+                for (sum, evaluated) in evaluations.iter_mut().zip(lockstep.evaluated()) {
+                    *sum += *evaluated as u64;
+                }
             } else {
                 // Only now, and for all of them, so that batches do not depend on which program answers first.
                 for slot in &mut slots {
@@ -159,7 +163,15 @@ impl<'a> Lane<'a> {
             }
         }
         rows.sort_by_key(|row: &MatchGameRow| row.game);
-        Ok(MatchShard { rows, evaluations })
+        let requested = [0, 1].map(|player| match self.job.players[player].mind {
+            Mind::Network { .. } => {
+                let number = self.numbers[player];
+                let cache_hits = self.evaluators[number].cache_hits();
+                Requested { evaluations: evaluations[number], cache_hits }
+            }
+            Mind::Baseline(_) | Mind::Program { .. } => Requested::default(),
+        });
+        Ok(MatchShard { rows, requested })
     }
 
     /// The row of a game that is over. Its programs wait for another game.

@@ -11,6 +11,9 @@
 //! deviation.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
 
 use super::sprt::{NORMALIZED_ELO, SCORES, Sprt};
 use super::student::{student, student_below};
@@ -19,6 +22,23 @@ use crate::store::MatchGameRow;
 
 /// Pairs added to those played.
 const VIRTUAL_PAIRS: f64 = 1.0;
+
+/// What the searches of one player requested of its net in a match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requested {
+    /// Evaluations.
+    pub evaluations: u64,
+    /// Of these, evaluations that came from the cache instead of the net.
+    pub cache_hits: u64,
+}
+
+impl AddAssign for Requested {
+    fn add_assign(&mut self, other: Self) {
+        self.evaluations += other.evaluations;
+        self.cache_hits += other.cache_hits;
+    }
+}
 
 /// The result of a match, for the first player.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +67,8 @@ pub struct MatchSummary {
     pub normalized: EloInterval,
     /// The sequential test, if the match has one.
     pub sprt: Option<Sprt>,
-    /// Evaluations that searches requested.
-    pub evaluations: u64,
+    /// What the searches of each player requested.
+    pub requested: [Requested; 2],
 }
 
 /// An Elo difference with its 95 % interval; each figure is `None` where there is none: for Elo at a score of 0 or 1, which no
@@ -68,8 +88,8 @@ pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 0.0 - 400.0 * (1.0 / score - 1.0).log10())
 }
 
-/// Summarises a match from its games, in any order, and its evaluations. A pair counts once both games are finished.
-pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
+/// Summarises a match from its games, in any order, and what its players' searches requested. A pair counts once both games are finished.
+pub fn summarise(rows: &[MatchGameRow], requested: [Requested; 2]) -> MatchSummary {
     let count = |score: f64| rows.iter().filter(|row| row.score == score).count() as u32;
     let (wins, draws, losses) = (count(1.0), count(0.5), count(0.0));
     let games = wins + draws + losses;
@@ -90,7 +110,7 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
         los: superiority(&pentanomial),
         normalized: normalized(&pentanomial),
         sprt: None,
-        evaluations,
+        requested,
     }
 }
 
@@ -230,6 +250,8 @@ impl MatchSummary {
     pub fn to_value(&self) -> Value {
         let count = |count: u32| Value::Int(i64::from(count));
         let EloInterval { low, elo, high } = self.elo();
+        let [first, second] = self.requested;
+        let large = |count: u64| Value::Int(count as i64);
         let elo_or_none = |elo: Option<f64>| elo.map_or(Value::None, Value::Float);
         let fields = [
             ("games", count(self.games)),
@@ -249,7 +271,11 @@ impl MatchSummary {
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
             ("sprt", self.sprt.as_ref().map_or(Value::None, Sprt::to_value)),
             ("mean_plies", Value::Float(self.mean_plies)),
-            ("evaluations", Value::Int(self.evaluations as i64)),
+            ("evaluations", large(first.evaluations + second.evaluations)),
+            ("first_evaluations", large(first.evaluations)),
+            ("second_evaluations", large(second.evaluations)),
+            ("first_cache_hits", large(first.cache_hits)),
+            ("second_cache_hits", large(second.cache_hits)),
         ];
         Value::of(fields)
     }

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use super::{
     ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player, PlayerParams,
-    baseline, elo_of, normalized, pair_points, play, summarise, superiority,
+    Requested, baseline, elo_of, normalized, pair_points, play, summarise, superiority,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -22,6 +22,9 @@ use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{RootParams, SearchParams};
 use crate::selfplay::{MakeEvaluator, shards_of};
 use crate::store::{MatchGameRow, Scores};
+
+/// What players request who search nothing.
+const NOTHING: [Requested; 2] = [Requested { evaluations: 0, cache_hits: 0 }; 2];
 
 fn encoding() -> Encoding {
     Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
@@ -51,14 +54,17 @@ fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchSh
     play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
         .expect("fakes do not fail");
     let shards = kept.into_inner().unwrap();
-    let evaluations = shards.iter().map(|shard| shard.evaluations).sum();
+    let mut requested = [Requested::default(); 2];
+    for shard in &shards {
+        requested.iter_mut().zip(shard.requested).for_each(|(sum, own)| *sum += own);
+    }
     let mut rows: Vec<MatchGameRow> = shards.into_iter().flat_map(|shard| shard.rows).collect();
     rows.sort_by_key(|row| row.game);
-    MatchShard { rows, evaluations }
+    MatchShard { rows, requested }
 }
 
 fn sum(played: &MatchShard) -> MatchSummary {
-    summarise(&played.rows, played.evaluations)
+    summarise(&played.rows, played.requested)
 }
 
 fn player(name: &str) -> Player<'static> {
@@ -86,7 +92,8 @@ fn names_of_baselines_are_unique() {
 fn pairs_share_an_opening_and_exchange_colours() {
     let params = params(20);
     let nets = nets(&params, [&hashed, &uniform]);
-    let MatchShard { rows, evaluations } = played(&params, nets, 2);
+    let MatchShard { rows, requested } = played(&params, nets, 2);
+    let evaluations = requested[0].evaluations + requested[1].evaluations;
     let searched: usize = rows.iter().map(|row| row.moves.len() - 6).sum();
     assert!(evaluations as usize > searched && evaluations as usize <= 8 * searched, "{evaluations}");
     assert_eq!(rows.len(), 20);
@@ -97,7 +104,7 @@ fn pairs_share_an_opening_and_exchange_colours() {
     }
     let openings: std::collections::BTreeSet<_> = rows.iter().map(|row| row.moves[..6].to_vec()).collect();
     assert_eq!(openings.len(), 10, "every pair has its own opening");
-    assert_eq!(MatchShard { rows, evaluations }, played(&params, nets, 1), "lanes change nothing");
+    assert_eq!(MatchShard { rows, requested }, played(&params, nets, 1), "lanes change nothing");
 }
 
 #[test]
@@ -107,6 +114,49 @@ fn a_net_scores_exactly_one_half_against_itself() {
     let summary = sum(&played(&params, nets(&params, [&hashed, &hashed]), 1));
     assert_eq!(summary.score, 0.5);
     assert_eq!(summary.pentanomial, [0, 0, 8, 0, 0]);
+}
+
+#[test]
+fn evaluations_are_counted_for_each_player() {
+    let params = ArenaParams {
+        second: PlayerParams {
+            search: Some(SearchParams { simulations: 2, ..SearchParams::default() }),
+            ..PlayerParams::default()
+        },
+        ..params(6)
+    };
+    let [first, second] = nets(&params, [&hashed, &hashed]);
+    let played_with = |cache, players| {
+        let params = ArenaParams { cache, ..params.clone() };
+        let MatchShard { rows, requested } = played(&params, players, 1);
+        (rows, requested)
+    };
+    let (rows, [of_first, of_second]) = played_with(0, [first, second]);
+    let moves = |is_first: bool| {
+        let movers =
+            rows.iter().flat_map(|row| (6..row.moves.len()).map(|ply| (ply % 2 == 0) == row.first_is_white));
+        movers.filter(|mover| *mover == is_first).count() as u64
+    };
+    for (requested, moves, simulations) in [(of_first, moves(true), 8), (of_second, moves(false), 2)] {
+        assert_eq!(requested.cache_hits, 0);
+        let evaluations = requested.evaluations;
+        assert!(evaluations > moves && evaluations <= simulations * moves, "{evaluations} in {moves} moves");
+    }
+    assert!(of_first.evaluations > 2 * of_second.evaluations);
+    let (cached_rows, cached) = played_with(10_000, [first, second]);
+    assert_eq!(
+        (cached_rows, cached.map(|own| own.evaluations)),
+        (rows, [of_first, of_second].map(|own| own.evaluations))
+    );
+    // Two simulations rarely reach a position again.
+    let [of_eight, of_two] = cached.map(|own| own.cache_hits);
+    assert!(of_two < of_eight && of_eight < of_first.evaluations, "{cached:?}");
+    // A player without a net requests nothing, on whichever side it is.
+    let none = Requested::default();
+    let (_, [alone, of_baseline]) = played_with(0, [first, player("random")]);
+    assert!(alone.evaluations > 0 && of_baseline == none);
+    let (_, [of_baseline, alone]) = played_with(0, [player("random"), second]);
+    assert!(alone.evaluations > 0 && of_baseline == none);
 }
 
 #[test]
@@ -209,7 +259,7 @@ fn scores_and_intervals_worked_by_hand() {
     let rows: Vec<_> = [(0, 1.0), (0, 1.0), (1, 1.0), (1, 0.5), (2, 1.0), (2, 0.0), (3, 0.5), (3, 1.0)]
         .map(|(pair, score)| row(pair, score))
         .into();
-    let summary = summarise(&rows, 0);
+    let summary = summarise(&rows, NOTHING);
     assert_eq!((summary.wins, summary.draws, summary.losses), (5, 2, 1));
     assert_eq!(summary.pentanomial, [0, 0, 1, 2, 1]);
     assert_eq!(summary.score, 0.75);
@@ -226,14 +276,14 @@ fn scores_and_intervals_worked_by_hand() {
 #[test]
 fn plies_of_a_match_are_those_of_the_mean_game() {
     let rows = [40, 61, 10].map(|plies| MatchGameRow { plies, ..row(0, 0.5) });
-    assert_eq!(summarise(&rows, 0).mean_plies, 37.0);
-    assert_eq!(summarise(&[], 0).mean_plies, 0.0);
+    assert_eq!(summarise(&rows, NOTHING).mean_plies, 37.0);
+    assert_eq!(summarise(&[], NOTHING).mean_plies, 0.0);
 }
 
 #[test]
 fn a_clean_sweep_has_only_a_lower_bound() {
     let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
-    let summary = summarise(&rows, 0);
+    let summary = summarise(&rows, NOTHING);
     let EloInterval { low, elo, high } = summary.elo();
     assert!(low.is_some_and(|low| low > 300.0), "{low:?}");
     assert_eq!((elo, high), (None, None));
@@ -242,7 +292,7 @@ fn a_clean_sweep_has_only_a_lower_bound() {
 #[test]
 fn one_pair_shows_nothing_and_drawn_pairs_do_not_prove_equality() {
     let interval = |rows: &[MatchGameRow]| {
-        let summary = summarise(rows, 0);
+        let summary = summarise(rows, NOTHING);
         (summary.score_low, summary.score_high)
     };
     assert_eq!(interval(&[row(0, 1.0), row(0, 1.0)]), (0.0, 1.0));
@@ -268,7 +318,7 @@ fn intervals_have_their_coverage_however_short_the_match() {
         let truth = 0.5 * drawn + (1.0 - drawn) * won;
         for pairs in [1, 4, 10, 20] {
             let covers = |summary: MatchSummary| (summary.score_low..=summary.score_high).contains(&truth);
-            let mut summary = || summarise(&random_match(&mut stream, pairs, (drawn, won)), 0);
+            let mut summary = || summarise(&random_match(&mut stream, pairs, (drawn, won)), NOTHING);
             let covered = (0..1000).filter(|_| covers(summary())).count();
             assert!(covered >= 940, "{drawn} {won}: {covered} of 1000 matches of {pairs} pairs");
         }
@@ -334,12 +384,16 @@ fn a_pair_counts_once_both_of_its_games_are_finished() {
     // Games end in any order: pair 1 has one game yet.
     let rows = [row(2, 0.0), row(0, 1.0), row(1, 1.0), row(2, 0.5), row(0, 0.5)];
     assert_eq!(pair_points(&rows), [1.5, 0.5]);
-    let summary = summarise(&rows, 7);
+    let of = |evaluations| Requested { evaluations, cache_hits: 0 };
+    let summary = summarise(&rows, [of(4), of(3)]);
     assert_eq!(summary.pentanomial, [0, 1, 0, 1, 0]);
-    assert_eq!((summary.games, summary.score, summary.evaluations), (5, 0.6, 7));
-    let nothing = summarise(&[row(0, 1.0)], 0);
+    assert_eq!((summary.games, summary.score), (5, 0.6));
+    let figure = |name| summary.to_value().figure(name);
+    let evaluations = ["evaluations", "first_evaluations", "second_evaluations"].map(figure);
+    assert_eq!(evaluations, [7.0, 4.0, 3.0].map(Some));
+    let nothing = summarise(&[row(0, 1.0)], NOTHING);
     assert_eq!((nothing.score_low, nothing.score_high, nothing.los), (0.0, 1.0, 0.5));
-    assert_eq!(summarise(&[], 0).score, 0.5);
+    assert_eq!(summarise(&[], NOTHING).score, 0.5);
 }
 
 #[test]

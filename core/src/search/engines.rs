@@ -26,9 +26,9 @@ impl Search {
         search_in_lockstep(std::slice::from_mut(self), evaluator, &mut |_| Ok(()))
     }
 
-    /// Gathers leaves into the batch until the search needs their evaluations, and returns their number. The same rows must be
-    /// passed to [`apply`](Self::apply). Adds none once the search is done. Nor does the reference engine, which calls the
-    /// evaluator itself: the first call evaluates the root, the second does everything else.
+    /// Gathers leaves into the batch until the search needs their evaluations. The same rows must be passed to
+    /// [`apply`](Self::apply). Adds none once the search is done. Nor does the reference engine, which calls the evaluator itself:
+    /// the first call evaluates the root, the second does everything else. Returns the number of rows evaluated so.
     ///
     /// # Errors
     /// If a tablebase is damaged, or the evaluator fails. The search cannot continue then.
@@ -37,8 +37,8 @@ impl Search {
         evaluator: &mut dyn Evaluator,
         batch: &mut Batch,
     ) -> Result<usize, EvaluatorError> {
-        self.params.engine.searcher().gather(self, evaluator, batch)?;
+        let evaluated = self.params.engine.searcher().gather(self, evaluator, batch)?;
         self.prober.take_error()?;
-        Ok(self.pending.len())
+        Ok(evaluated)
     }
 }

@@ -35,7 +35,6 @@ pub(super) fn fpu_value(params: &FpuParams, parent_value: f64, visited_prior: f6
     match params.kind {
         Fpu::Absolute => params.value,
         Fpu::Reduction => parent_value - params.value * visited_prior.sqrt(),
-        Fpu::Parent => parent_value,
     }
 }
 
@@ -107,7 +106,7 @@ mod tests {
         // 0.1 − 0.3 · √0.25 = −0.05
         assert!((urgency(Fpu::Reduction, 0.3) + 0.05).abs() < 1e-12);
         assert_eq!(urgency(Fpu::Absolute, -0.5), -0.5);
-        assert_eq!(urgency(Fpu::Parent, -0.5), 0.1);
+        assert_eq!(urgency(Fpu::Reduction, 0.0), 0.1);
         assert!((noisy_prior(0.4, 0.8, 0.25) - 0.5).abs() < 1e-12);
         // √(2 · 0.25 · 32) = 4
         assert!((forced_visits(2.0, 0.25, 32) - 4.0).abs() < 1e-12);

@@ -51,12 +51,12 @@ impl Searcher for FastEngine {
         search: &mut Search,
         evaluator: &mut dyn Evaluator,
         batch: &mut Batch,
-    ) -> Result<(), EvaluatorError> {
+    ) -> Result<usize, EvaluatorError> {
         let mut pending = std::mem::take(&mut search.pending);
         let leaves = search.params.leaf_batch;
         search.gather_into(&mut pending, evaluator.encoding(), batch, Amount { leaves, descents: u32::MAX });
         search.pending = pending;
-        Ok(())
+        Ok(0)
     }
 
     fn takes_threads(&self) -> bool {

@@ -19,6 +19,8 @@ pub trait SearchSlot {
 pub struct Lockstep {
     batches: Vec<Batch>,
     evaluations: Evaluations,
+    /// Of each evaluator: the positions that it evaluated in the last round.
+    evaluated: Vec<usize>,
     /// Of each slot: its evaluator and its first row in that batch.
     first_rows: Vec<Option<(usize, usize)>>,
 }
@@ -29,6 +31,7 @@ impl Lockstep {
         Self {
             batches: vec![Batch::default(); evaluators],
             evaluations: Evaluations::default(),
+            evaluated: vec![0; evaluators],
             first_rows: Vec::new(),
         }
     }
@@ -46,11 +49,18 @@ impl Lockstep {
             if !self.batches[number].is_empty() {
                 evaluator.evaluate(&self.batches[number], &mut self.evaluations)?;
             }
+            self.evaluated[number] += self.batches[number].len();
             self.apply(slots, number)?;
         }
-        Ok(self.batches.iter().map(Batch::len).sum())
+        Ok(self.evaluated.iter().sum())
     }
 
+    /// The positions that each evaluator evaluated in the last round.
+    pub fn evaluated(&self) -> &[usize] {
+        &self.evaluated
+    }
+
+    /// Fills the batches, and counts the positions that engines evaluated themselves.
     fn gather<'a, S: SearchSlot, E: DerefMut<Target = dyn Evaluator + 'a>>(
         &mut self,
         slots: &mut [S],
@@ -58,13 +68,14 @@ impl Lockstep {
     ) -> Result<(), EvaluatorError> {
         self.batches.iter_mut().for_each(Batch::clear);
         self.first_rows.clear();
+        self.evaluated.fill(0);
         for slot in slots {
             let Some((number, search)) = slot.waiting() else {
                 self.first_rows.push(None);
                 continue;
             };
             self.first_rows.push(Some((number, self.batches[number].len())));
-            search.gather(&mut *evaluators[number], &mut self.batches[number])?;
+            self.evaluated[number] += search.gather(&mut *evaluators[number], &mut self.batches[number])?;
         }
         Ok(())
     }
@@ -93,8 +104,8 @@ impl SearchSlot for Search {
     fn advance(&mut self) {}
 }
 
-/// Runs searches in lockstep, with the leaves of all in every batch, until all are done. `after_batch` gets the number of rows of
-/// every batch; an error from it ends the loop.
+/// Runs searches in lockstep, with the leaves of all in every batch, until all are done. `after_batch` gets the number of positions
+/// evaluated in every round; an error from it ends the loop.
 pub fn search_in_lockstep<E: From<EvaluatorError>>(
     searches: &mut [Search],
     evaluator: &mut dyn Evaluator,

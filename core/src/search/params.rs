@@ -51,8 +51,6 @@ param_enum! {
         Absolute = "absolute",
         /// The parent's value minus `value · √(sum of the priors of visited moves)`, as in Leela Chess Zero.
         Reduction = "reduction",
-        /// The parent's value.
-        Parent = "parent",
     }
 }
 
@@ -65,11 +63,6 @@ params! {
         /// Leela Chess Zero has 0.33, KataGo 0.2.
         value: f64 = 0.0, in -1.0..=1.0;
     }
-    unused |params| {
-        let message = "has no effect with the parent's value; leave it out, or set kind to \"reduction\" or \"absolute\"";
-        let is_unused = params.kind == Fpu::Parent;
-        is_unused.then(|| ("value", message.to_owned())).into_iter().collect()
-    };
 }
 
 param_enum! {

@@ -95,6 +95,8 @@ pub struct Reference<'a> {
     forces: bool,
     /// The record of the simulations, if it was asked for.
     trace: Option<Trace>,
+    /// Rows that the net evaluated.
+    evaluated: usize,
 }
 
 impl<'a> Reference<'a> {
@@ -107,7 +109,8 @@ impl<'a> Reference<'a> {
         let (nodes, shared) = (Vec::new(), HashMap::new());
         let (tablebase, allowed, forces, trace) = (None, Vec::new(), false, None);
         let game = game.clone();
-        let mut search = Self { game, params, nodes, shared, tablebase, allowed, forces, trace };
+        let evaluated = 0;
+        let mut search = Self { game, params, nodes, shared, tablebase, allowed, forces, trace, evaluated };
         let root = search.expand(0, evaluator)?;
         search.nodes.push(root);
         Ok(search)
@@ -121,6 +124,11 @@ impl<'a> Reference<'a> {
     /// All nodes, the root first; [`Child::node`] is an index of this slice.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The number of rows that the net evaluated.
+    pub(super) fn evaluated(&self) -> usize {
+        self.evaluated
     }
 
     /// Replaces the priors of the root's moves.

@@ -19,8 +19,8 @@ impl Searcher for ReferenceEngine {
         search: &mut Search,
         evaluator: &mut dyn Evaluator,
         _: &mut Batch,
-    ) -> Result<(), EvaluatorError> {
-        if search.is_done() { Ok(()) } else { search.search_by_reference(evaluator) }
+    ) -> Result<usize, EvaluatorError> {
+        if search.is_done() { Ok(0) } else { search.search_by_reference(evaluator) }
     }
 
     fn takes_threads(&self) -> bool {
@@ -49,14 +49,15 @@ pub(super) struct SimulationLog {
 }
 
 impl Search {
-    /// The first call of a search evaluates the root, so that noise can be added; the second spends the budget.
-    fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+    /// The first call of a search evaluates the root, so that noise can be added; the second spends the budget. Returns the number of
+    /// rows evaluated.
+    fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<usize, EvaluatorError> {
         let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
         let mut reference = Reference::new(&self.game, &params, evaluator)?;
         if self.root.evaluation.is_none() {
             self.copy_tree(&reference);
             self.enter_root(reference.root().evaluation);
-            return Ok(());
+            return Ok(reference.evaluated());
         }
         let mut moves = self.tree.moves(ROOT).to_vec();
         reference.set_priors(&moves, self.tree.priors(ROOT));
@@ -70,7 +71,7 @@ impl Search {
         self.copy_tree(&reference);
         self.reorder_root(&mut moves);
         self.budget.end();
-        Ok(())
+        Ok(reference.evaluated())
     }
 
     /// Records the first simulations of this move's search, the root's evaluation included; before it has begun. Only the reference

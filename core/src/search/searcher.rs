@@ -15,7 +15,7 @@ pub(super) trait Searcher: fmt::Debug + Sync {
         search: &mut Search,
         evaluator: &mut dyn Evaluator,
         batch: &mut Batch,
-    ) -> Result<(), EvaluatorError>;
+    ) -> Result<usize, EvaluatorError>;
 
     /// Whether several threads may share a search, each with its own batch under way.
     fn takes_threads(&self) -> bool;

@@ -30,7 +30,7 @@ pub struct SelfPlayStats {
     pub evaluations: u64,
     /// Evaluations that came from the cache instead of the net.
     pub cache_hits: u64,
-    /// Batches with at least one position that reached the net.
+    /// Batches with at least one position that reached the net; of the reference engine, which makes none, the rounds with any.
     pub batches: u64,
     /// Simulations of all searches, visits that `reuse_tree` kept included.
     pub simulations: u64,

@@ -65,18 +65,21 @@ pub fn match_fault(row: &MatchGameRow, rules: &Rules) -> Option<String> {
 /// What contradicts the rules of chess in the way that a game is stored to have ended.
 fn ending_fault(game: &Game, result: GameResult, ending: Ending, rules: &Rules) -> Option<String> {
     let next = game.position().side_to_move();
+    let (reason, symbol) = (ending.name(), result.symbol());
     let loser = match ending {
-        Ending::Rules(reason) => return end_fault(game, (result.symbol(), reason.name()), rules),
+        Ending::Rules(_) => return end_fault(game, (symbol, reason), rules),
         Ending::Forfeit(_) => Some(next),
         // The search of the last move decided it.
         Ending::Adjudicated(Adjudication::Resignation) => Some(next.other()),
         Ending::Adjudicated(Adjudication::AgreedDraw | Adjudication::Tablebase) => None,
     };
     if let Some(outcome) = game.outcome(rules) {
-        let (reason, by, symbol) = (ending.name(), outcome.reason.name(), outcome.result().symbol());
-        return Some(format!("it is stored as ended by {reason}, but its moves end in {symbol} by {by}"));
+        let (by, found) = (outcome.reason.name(), outcome.result().symbol());
+        return Some(format!("it is stored as ended by {reason}, but its moves end in {found} by {by}"));
     }
-    let (reason, symbol) = (ending.name(), result.symbol());
+    if ending == Ending::Adjudicated(Adjudication::AgreedDraw) && result != GameResult::Draw {
+        return Some(format!("it is stored as {symbol} by {reason}, but that is a draw"));
+    }
     loser
         .filter(|side| result.score_for(*side) != -1)
         .map(|side| format!("it is stored as {symbol} by {reason}, but that loses for {side:?}"))
@@ -383,6 +386,8 @@ mod tests {
         assert_eq!(ended(3, draw, GameResult::Draw), None);
         let fault = ended(3, crash, GameResult::BlackWins).expect("the loser is wrong");
         assert!(fault.contains("0-1 by crash, but that loses for Black"), "{fault}");
+        let fault = ended(3, draw, GameResult::WhiteWins).expect("nobody wins by agreement");
+        assert!(fault.contains("1-0 by agreed_draw, but that is a draw"), "{fault}");
         let fault = ended(4, draw, GameResult::Draw).expect("it is over");
         assert!(fault.contains("ended by agreed_draw, but its moves end in 0-1 by checkmate"), "{fault}");
         let game = Game::from_packed(&Position::initial().fen(), &packed(&MATE[..1])).expect("a game");

@@ -1,7 +1,5 @@
 //! The parameters of training.
 
-use std::path::Path;
-
 use crate::board::{Tablebase, TablebaseError};
 use crate::params::{Advice, Schedule, advice};
 use crate::{param_enum, params};
@@ -142,8 +140,8 @@ params! {
     pub struct WeightAverage {
         /// How weights are averaged.
         kind: AverageKind = AverageKind::Ema;
-        /// What `ema` keeps of the average in each of its steps, at most; the `n`-th step keeps (1 + n) / (10 + n) if that is less, so
-        /// that the start is soon forgotten.
+        /// What `ema` keeps of the average in each of its steps, at most; the `n`-th step, counted from 0, keeps (1 + n) / (10 + n) if that is
+        /// less, so that the start is soon forgotten.
         decay: f64 = 0.99, in 0.0..=0.999_999;
         /// Updates between two steps of the average. `ema` also counts those before the training, if the optimiser's state is carried.
         every: u32 = 1, in 1..=1_000_000;
@@ -298,7 +296,7 @@ pub(super) const PHASES: usize = 8;
 impl TrainParams {
     /// Opens the tablebases that correct results, if any are set.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
-        self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+        Tablebase::open_if(self.tablebases.as_deref())
     }
 }
 

@@ -89,6 +89,12 @@ pub(crate) fn flops(network: &Network) -> f64 {
     number(&network.0.summary, "flops") as f64
 }
 
+/// Floating-point operations of the evaluations in a summary that no cache answered.
+pub(crate) fn evaluated_flops(summary: &Value, network: &Network) -> f64 {
+    let figure = |name| summary.figure(name).unwrap_or(0.0);
+    (figure("evaluations") - figure("cache_hits")) * flops(network)
+}
+
 /// Bytes of a table without its rows. This and the other sizes were measured on games of small nets.
 pub(crate) const TABLE_BYTES: f64 = 2500.0;
 /// Bytes of one game's row.

@@ -25,7 +25,7 @@ impl Reference<'_> {
     }
 
     fn create_node(
-        &self,
+        &mut self,
         parent: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
@@ -86,7 +86,11 @@ impl Reference<'_> {
     }
 
     /// A node with the net's evaluation of the current position, and its first visit.
-    pub(super) fn expand(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+    pub(super) fn expand(
+        &mut self,
+        depth: u32,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<Node, EvaluatorError> {
         let (game, params) = (&self.game, self.params);
         let moves = game.position().legal_moves();
         let side: Side = game.position().side_to_move();
@@ -99,6 +103,7 @@ impl Reference<'_> {
         let has_mirror = params.average_mirror && batch.push_pair(evaluator.encoding());
         let (mut evaluations, mut policy) = (Evaluations::default(), Vec::new());
         evaluator.evaluate(&batch, &mut evaluations)?;
+        self.evaluated += batch.len();
         let RowEvaluation { wdl, moves_left } = evaluations.row(&batch, 0, has_mirror, &mut policy);
         let at_root = params.root.policy_temperature.filter(|_| depth == 0);
         let priors = with_policy_temperature(&policy, at_root.unwrap_or(params.policy_temperature));

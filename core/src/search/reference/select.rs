@@ -176,7 +176,6 @@ fn fpu_value(params: &FpuParams, node: &Node) -> f64 {
     match params.kind {
         Fpu::Absolute => params.value,
         Fpu::Reduction => parent - params.value * visited_prior.sqrt(),
-        Fpu::Parent => parent,
     }
 }
 

@@ -67,7 +67,7 @@ fn shapes() -> Vec<SearchParams> {
         base(),
         SearchParams { c_puct: 0.0, ..base() },
         SearchParams { c_puct: 4.0, fpu: fpu(Fpu::Absolute, -1.0), ..base() },
-        SearchParams { fpu: fpu(Fpu::Parent, 0.0), ..base() },
+        SearchParams { fpu: fpu(Fpu::Reduction, 0.33), ..base() },
         SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
         SearchParams { policy_temperature: 1.6, ..base() },
         SearchParams { quiescence: Some(true), ..base() },

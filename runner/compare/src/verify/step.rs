@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dc0_core::arena::{self, EloModel, MatchSummary, SprtParams, summarise_answers};
+use dc0_core::arena::{self, EloModel, MatchSummary, Requested, SprtParams, summarise_answers};
 use dc0_core::board::{Game, Rules};
 use dc0_core::import::{GameFormat, ImportStats, Lc0Params, PgnParams};
 use dc0_core::network::checkpoint::Checkpoint;
@@ -247,7 +247,7 @@ impl Reader<'_> {
             }
         }
         self.findings.games += rows.len() as u64;
-        let mut found = arena::summarise(&rows, 0);
+        let mut found = arena::summarise(&rows, [Requested::default(); 2]);
         let version = self.manifest().kind_version;
         if version < EXACT_QUANTILES {
             self.keep_rounded(&mut found);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use dc0_core::arena::{self, ArenaParams, EloInterval, Lineup, MatchSummary, PlayerParams};
+use dc0_core::arena::{self, ArenaParams, EloInterval, Lineup, MatchSummary, PlayerParams, Requested};
 use dc0_core::book::BookParams;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value, read};
@@ -61,14 +61,14 @@ pub const PLAYERS: [&str; 2] = ["first", "second"];
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Part {
     games: u64,
-    evaluations: u64,
+    requested: [Requested; 2],
     /// The first player's points in each pair, in half points.
     half_points: Vec<u8>,
 }
 
 impl Step for Arena {
     const KIND: &'static StepKind = &StepKind::ARENA;
-    const VERSION: u32 = 12;
+    const VERSION: u32 = 13;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
         form: "run.arena(player, player, #{…})",
@@ -254,22 +254,29 @@ impl Step for Arena {
         self.estimate_of(&ArenaParams { games: files::left(params.games, done), ..params.clone() }, lanes)
     }
 
-    fn mock_result(&self, params: &ArenaParams, _: u32, lanes: u32, assumption: Assumption) -> MockResult {
-        let evaluations = self.estimate_of(params, lanes).work.evaluations;
-        let assumed = assumed(params, evaluations, assumption);
+    fn mock_result(&self, params: &ArenaParams, _: u32, _: u32, assumption: Assumption) -> MockResult {
+        let positions = u64::from(params.games) * assumed_plies(params.max_plies, params.opening_plies);
+        let mut requested = [Requested::default(); 2];
+        for (_, player) in self.searching(params) {
+            requested[player].evaluations = evaluations_of(params, player, positions);
+        }
+        let assumed = assumed(params, requested, assumption);
         let mut summary = assumed.to_value();
         let decided = Value::Int(i64::from(assumed.wins + assumed.losses));
         summary.put("endings.checkmate", decided);
         MockResult { summary, files: Vec::new() }
     }
 
-    /// Assumes that each net with a tree search makes the same share of the evaluations.
+    /// Each player's rows cost what its own net costs.
     fn spent(&self, params: &ArenaParams, summary: &Value) -> Spent {
-        let figure = |name| summary.figure(name).unwrap_or(0.0);
-        let (games, evaluations) = (figure("games"), figure("evaluations"));
-        let each: Vec<f64> = self.searching(params).map(|(net, _)| flops(net)).collect();
-        let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
-        Spent { games, evaluations, flops: evaluations * mean, ..Spent::default() }
+        let figure = |name: &str| summary.figure(name).unwrap_or(0.0);
+        let rows = |player: usize| {
+            let [evaluations, cache_hits] =
+                ["evaluations", "cache_hits"].map(|name| figure(&format!("{}_{name}", PLAYERS[player])));
+            evaluations - cache_hits
+        };
+        let flops = self.searching(params).map(|(net, player)| rows(player) * flops(net)).sum();
+        Spent { games: figure("games"), evaluations: figure("evaluations"), flops, ..Spent::default() }
     }
 }
 
@@ -323,9 +330,9 @@ impl Arena {
         let decided = MatchSoFar::new(params, finished).known().decision(params);
         let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
         let mut rows: Vec<MatchGameRow> = Vec::new();
-        let mut evaluations = 0;
+        let mut requested = [Requested::default(); 2];
         for note in workspace.all_shards::<Part>(games.div_ceil(self.lineup(params).shard_games(params)))? {
-            evaluations += note.part.evaluations;
+            requested.iter_mut().zip(note.part.requested).for_each(|(sum, own)| *sum += own);
             rows.extend(note.rows::<MatchGameRow>(workspace.folder.root())?);
         }
         rows.retain(|row| row.game < games);
@@ -333,7 +340,7 @@ impl Arena {
         let path = workspace.slot.path("matches", &format!("-{first}-vs-{second}.parquet"));
         let provenance = files::provenance(workspace, [("first", &names[0]), ("second", &names[1])]);
         let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
-        let mut summary = arena::summarise(&rows, evaluations);
+        let mut summary = arena::summarise(&rows, requested);
         summary.sprt = params.sprt.as_ref().map(|sprt| sprt.test(&summary.pentanomial));
         let mut summary = summary.to_value();
         if let Value::Group(members) = &mut summary {
@@ -354,7 +361,7 @@ impl Arena {
         let batches = self.searching(params).count() as f64;
         for (network, player) in self.searching(params) {
             let search = params.search_of(player);
-            let count = most_evaluations(positions.div_ceil(2) * u64::from(search.simulations), search);
+            let count = evaluations_of(params, player, positions);
             evaluations += count;
             total_flops += count as f64 * flops(network);
             sequential += sequential_evaluations(moves, search);
@@ -395,9 +402,15 @@ fn test_text(summary: &Value) -> Option<String> {
     Some(format!(", test {verdict}: LLR {llr:.2} in [{lower:.2}, {upper:.2}]"))
 }
 
-/// The mock result: a match with this many evaluations that is even, or lost by one player, who draws a fifth of the games. Nobody
+/// At most so many evaluations does a player's tree search request in games of so many positions, of which half are its own.
+fn evaluations_of(params: &ArenaParams, player: usize, positions: u64) -> u64 {
+    let search = params.search_of(player);
+    most_evaluations(positions.div_ceil(2) * u64::from(search.simulations), search)
+}
+
+/// The mock result: a match with these evaluations that is even, or lost by one player, who draws a fifth of the games. Nobody
 /// loses all of them, since such a match has no Elo to calculate with.
-fn assumed(params: &ArenaParams, evaluations: u64, assumption: Assumption) -> MatchSummary {
+fn assumed(params: &ArenaParams, requested: [Requested; 2], assumption: Assumption) -> MatchSummary {
     let (games, pairs) = (params.games, params.games / 2);
     let drawn = (games / 5).max(1);
     let [wins, losses] = assumption.pick([[games / 4; 2], [games - drawn, 0], [0, games - drawn]]);
@@ -418,7 +431,7 @@ fn assumed(params: &ArenaParams, evaluations: u64, assumption: Assumption) -> Ma
         los: 0.5,
         normalized: EloInterval { low: Some(-50.0), elo: Some(0.0), high: Some(50.0) },
         sprt: params.sprt.as_ref().map(|sprt| sprt.test(&pentanomial)),
-        evaluations,
+        requested,
     }
 }
 
@@ -442,10 +455,13 @@ mod tests {
     use std::sync::Arc;
 
     use dc0_core::alphabeta::AlphaBetaParams;
+    use dc0_core::arena::baseline;
     use dc0_core::network::NetworkSpec;
     use dc0_core::params::Value;
+    use dc0_core::search::SearchParams;
 
     use super::{Arena, ArenaParams, Player, PlayerParams};
+    use crate::assumption::Assumption;
     use crate::handles::{Network, NetworkFields};
     use crate::memory::{Machine, Memory};
     use crate::step::Step;
@@ -485,12 +501,49 @@ mod tests {
 
     /// A net that plays, with a tree search or by alpha-beta.
     fn net(own: &PlayerParams) -> Player {
+        net_of(1000, own)
+    }
+
+    /// One whose evaluations cost so much.
+    fn net_of(flops: i64, own: &PlayerParams) -> Player {
         let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
-        let figures = ["flops", "parameters"].map(|name| (name, Value::Int(1000)));
+        let figures = [("flops", Value::Int(flops)), ("parameters", Value::Int(1000))];
         let (spec, summary) = (NetworkSpec::default(), Value::of(figures).into());
         let fields =
             NetworkFields { run: "run".into(), number: 0, digest, spec, file, training_state: None, summary };
         Player::Network { network: Network(Arc::new(fields)), own: Arc::new(own.clone()) }
+    }
+
+    #[test]
+    fn a_match_costs_what_the_net_of_each_player_evaluates() {
+        let own = |simulations| PlayerParams {
+            search: Some(SearchParams { simulations, ..SearchParams::default() }),
+            ..PlayerParams::default()
+        };
+        let (first, second) = (own(64), own(1));
+        let arena = Arena { players: [net_of(1000, &first), net_of(50_000, &second)] };
+        let params = ArenaParams { games: 100, first, second, ..ArenaParams::default() };
+        let played = [
+            ("games", 100),
+            ("evaluations", 650),
+            ("first_evaluations", 640),
+            ("second_evaluations", 10),
+            ("first_cache_hits", 40),
+            ("second_cache_hits", 2),
+        ];
+        let spent = arena.spent(&params, &Value::of(played.map(|(name, count)| (name, Value::Int(count)))));
+        assert_eq!((spent.games, spent.evaluations), (100.0, 650.0));
+        assert_eq!(spent.flops, 600.0 * 1000.0 + 8.0 * 50_000.0);
+        // What a plan charges is what it estimates.
+        let planned = arena.spent(&params, &arena.mock_result(&params, 0, 2, Assumption::Even).summary);
+        let work = arena.estimate(&params, 0, None, 2).work;
+        assert_eq!((planned.evaluations, planned.flops), (work.evaluations as f64, work.flops));
+        // A player that searches nothing costs nothing, on whichever side it is.
+        let baseline = baseline("random").expect("a baseline");
+        let one = Arena { players: [Player::Baseline(baseline), net_of(50_000, &params.second)] };
+        let spent = one.spent(&params, &one.mock_result(&params, 0, 2, Assumption::Even).summary);
+        assert_eq!(spent.flops, one.estimate(&params, 0, None, 2).work.flops);
+        assert!(spent.flops > 0.0 && spent.flops < planned.flops);
     }
 
     #[test]

@@ -22,7 +22,9 @@ use super::unmet;
 use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, flops, most_evaluations, number};
+use crate::estimate::{
+    self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, evaluated_flops, flops, most_evaluations, number,
+};
 use crate::executor::{
     Described, Job, Keep, RemoteWork, Reply, ReplyTable, ShardWork, Sources, Task, Unaccepted,
     shard_provenance, step_provenance,
@@ -183,7 +185,7 @@ impl Step for Reanalysis {
     /// Its games were counted when they were played.
     fn spent(&self, _: &ReanalysisParams, summary: &Value) -> Spent {
         let evaluations = summary.figure("evaluations").unwrap_or(0.0);
-        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+        Spent { evaluations, flops: evaluated_flops(summary, &self.network), ..Spent::default() }
     }
 }
 

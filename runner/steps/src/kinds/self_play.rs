@@ -31,7 +31,8 @@ use crate::assumption::Assumption;
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::{
-    self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, flops, most_evaluations, number,
+    self, Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, assumed_plies, evaluated_flops, flops,
+    most_evaluations, number,
 };
 use crate::executor::{
     Described, Job, Keep, RemoteWork, Reply, ReplyTable, ShardWork, Unaccepted, shard_provenance,
@@ -71,7 +72,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static StepKind = &StepKind::SELF_PLAY;
-    const VERSION: u32 = 12;
+    const VERSION: u32 = 13;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
@@ -256,9 +257,8 @@ impl Step for SelfPlay {
 
     fn spent(&self, _: &SelfPlayParams, summary: &Value) -> Spent {
         let figure = |name| summary.figure(name).unwrap_or(0.0);
-        let evaluations = figure("evaluations");
-        let flops = evaluations * flops(&self.network);
-        Spent { games: figure("games"), evaluations, flops, ..Spent::default() }
+        let flops = evaluated_flops(summary, &self.network);
+        Spent { games: figure("games"), evaluations: figure("evaluations"), flops, ..Spent::default() }
     }
 }
 
@@ -541,9 +541,26 @@ fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError>
 
 #[cfg(test)]
 mod tests {
-    use super::SelfPlay;
+    use std::sync::Arc;
+
+    use super::{Network, SelfPlay, SelfPlayParams};
+    use crate::handles::NetworkFields;
     use crate::step::Step;
+    use dc0_core::network::NetworkSpec;
+    use dc0_core::params::Value;
     use dc0_core::selfplay::SelfPlayStats;
+
+    #[test]
+    fn evaluations_that_the_cache_answered_cost_no_operations() {
+        let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
+        let (spec, summary) = (NetworkSpec::default(), Value::of([("flops", Value::Int(1000))]).into());
+        let fields =
+            NetworkFields { run: "run".into(), number: 0, digest, spec, file, training_state: None, summary };
+        let step = SelfPlay { network: Network(Arc::new(fields)), archive: None };
+        let stats = SelfPlayStats { games: 8, evaluations: 100, cache_hits: 15, ..Default::default() };
+        let spent = step.spent(&SelfPlayParams::default(), &stats.to_value());
+        assert_eq!((spent.games, spent.evaluations, spent.flops), (8.0, 100.0, 85_000.0));
+    }
 
     #[test]
     fn games_that_the_ply_cap_cut_off_are_not_called_drawn() {

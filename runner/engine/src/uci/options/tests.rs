@@ -5,7 +5,7 @@ use dc0_core::network::torch::Device;
 use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::search::{Fpu, FpuParams, KldGain, RootRule, SearchParams};
+use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
 use super::{Backend, Settings, affordable, all, device_for, option_lines};
@@ -85,23 +85,6 @@ fn declared_defaults_change_nothing_in_any_order() {
         assert!(Arc::ptr_eq(&settings.evaluators, &fresh.evaluators));
         options.reverse();
     }
-}
-
-/// A chess program cannot leave out the value of an FPU that has none.
-#[test]
-fn every_kind_of_fpu_can_be_chosen() {
-    let mut settings = settings();
-    for (kind, expected) in
-        [("parent", Fpu::Parent), ("absolute", Fpu::Absolute), ("reduction", Fpu::Reduction)]
-    {
-        settings.set("search.fpu.kind", kind).expect("a kind");
-        assert_eq!(settings.search.fpu.kind, expected);
-    }
-    settings.set("search.fpu.value", "-0.5").expect("a reduction");
-    settings.set("search.root.fpu", "true").expect("a switch");
-    settings.set("search.root.fpu.kind", "parent").expect("a kind");
-    assert_eq!(settings.search.root.fpu.as_ref().map(|fpu| fpu.kind), Some(Fpu::Parent));
-    assert!(refused(&mut settings, "search.root.fpu.value", "0.2").contains("has no effect"));
 }
 
 #[test]

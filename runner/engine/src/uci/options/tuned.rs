@@ -102,13 +102,6 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-fn at_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
-    path.split('.').try_fold(value, |value, name| match value {
-        Value::Group(members) => members.get_mut(name),
-        _ => None,
-    })
-}
-
 /// A value without quotes.
 fn plain(value: &Value) -> String {
     match value {
@@ -145,24 +138,9 @@ pub(super) fn set<P: Params>(
         }
     } else {
         all.put(path, value);
-        *params = read(group, &all).or_else(|errors: ParamErrors| {
-            leave_out(&mut all, path, &errors);
-            read(group, &all)
-        })?;
+        *params = read(group, &all)?;
     }
     Ok(())
-}
-
-/// Leaves out what has no effect with the kind that was just chosen for its group, as `fpu.value` with the parent's value: a chess program
-/// cannot leave out an option.
-fn leave_out(all: &mut Value, path: &str, errors: &ParamErrors) {
-    let Some(parent) = path.strip_suffix("kind") else { return };
-    let Some(Value::Group(members)) = at_mut(all, parent.trim_end_matches('.')) else { return };
-    let without_effect =
-        errors.problems.iter().filter(|problem| problem.message.starts_with("has no effect"));
-    for member in without_effect.filter_map(|problem| problem.path.strip_prefix(parent)) {
-        members.remove(member);
-    }
 }
 
 /// Switches the group at `path` on, with the members that were kept for it, or off, and keeps its members.

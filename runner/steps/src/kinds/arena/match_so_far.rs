@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn counts_of_pairs_are_those_of_the_shards_that_are_there() {
-        let part = |half_points: &[u8]| Part { games: 4, evaluations: 0, half_points: half_points.to_vec() };
+        let part =
+            |half_points: &[u8]| Part { games: 4, half_points: half_points.to_vec(), ..Part::default() };
         let mut known = Known::default();
         known.add(0, part(&[0, 4]));
         known.add(1, part(&[4, 2]));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dc0_backend::Evaluators;
-use dc0_core::arena::{self, ArenaParams, Lineup, MatchShard, baseline};
+use dc0_core::arena::{self, ArenaParams, Lineup, MatchShard, Requested, baseline};
 use dc0_core::board::Side;
 use dc0_core::book::Book;
 use dc0_core::event::Observer;
@@ -37,7 +37,7 @@ struct Remote {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Figures {
-    evaluations: u64,
+    requested: [Requested; 2],
 }
 
 fn prepare(job: &Job, seed: Seed, artefacts: &dyn Artefacts) -> Result<Box<dyn RemoteShards>, JobError> {
@@ -119,9 +119,9 @@ impl RemoteShards for Remote {
         checks::shard(shard, self.params.games, shard_games)?;
         let play =
             |job: &arena::Match<'_>| Ok(arena::play_shard(job, shard, &mut lane.evaluators, observer)?);
-        let MatchShard { rows, evaluations } = setup.with_match(&plain, play)?;
+        let MatchShard { rows, requested } = setup.with_match(&plain, play)?;
         let tables = vec![ReplyTable::of(&rows, &self.provenance)?];
-        let figures = serde_json::to_value(Figures { evaluations }).expect("a count");
+        let figures = serde_json::to_value(Figures { requested }).expect("counts");
         Ok(Reply { tables, figures })
     }
 }
@@ -138,8 +138,11 @@ impl Expected<'_> {
     /// Reads a shard that another process sent back; the error says what is wrong with it.
     pub(super) fn read(&self, shard: Shard, reply: Reply) -> Result<MatchShard, String> {
         let (rows, figures) = checks::one_table::<MatchGameRow>(reply, shard.games.into())?;
-        let Figures { evaluations } =
+        let Figures { requested } =
             serde_json::from_value(figures).map_err(|cause| format!("its figures: {cause}"))?;
+        if requested.iter().any(|own| own.cache_hits > own.evaluations) {
+            return Err(format!("its figures are impossible: {requested:?}"));
+        }
         if !rows.iter().map(|row| row.game).eq(shard.game_numbers()) {
             return Err(format!("its games are not those numbered {:?}", shard.game_numbers()));
         }
@@ -152,7 +155,7 @@ impl Expected<'_> {
                 return Err(format!("game {}: {fault}", row.game));
             }
         }
-        Ok(MatchShard { rows, evaluations })
+        Ok(MatchShard { rows, requested })
     }
 
     /// What is wrong with who plays a game, and with its score.

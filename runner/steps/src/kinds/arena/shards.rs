@@ -106,7 +106,7 @@ impl ShardWork for Work<'_> {
     ) -> Result<ControlFlow<()>, StepError> {
         let half_points =
             arena::pair_points(&found.rows).into_iter().map(|points| (2.0 * points) as u8).collect();
-        let part = Part { games: shard.games.into(), evaluations: found.evaluations, half_points };
+        let part = Part { games: shard.games.into(), requested: found.requested, half_points };
         self.workspace.keep_shard(shard.index, &ShardNote { files, part: part.clone() })?;
         Ok(self.so_far.add(shard.index, part, self.progress))
     }
@@ -150,7 +150,8 @@ impl RemoteWork for Work<'_> {
     }
 
     fn report(&self, found: &MatchShard, observer: &dyn Observer) {
-        observer.event(Event::Work { unit: "evaluations", amount: found.evaluations });
+        let evaluations = found.requested.iter().map(|own| own.evaluations).sum();
+        observer.event(Event::Work { unit: "evaluations", amount: evaluations });
         observer.event(Event::Work { unit: "games", amount: found.rows.len() as u64 });
     }
 }
