@@ -171,8 +171,10 @@ fn pages_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn pages_reference_only_existing_files_and_headings() {
-    let mut pages = pages_below(&root().join("docs"));
-    pages.extend(["README.md", "CONTRIBUTING.md", "core/README.md"].map(|page| root().join(page)));
+    let folders = ["docs", "analysis/data", "tests/data"].map(|folder| pages_below(&root().join(folder)));
+    let mut pages = folders.concat();
+    let lone = ["README.md", "CONTRIBUTING.md", "core/README.md", "datasets/README.md"];
+    pages.extend(lone.map(|page| root().join(page)));
     let mut broken = Vec::new();
     for page in pages {
         let text = fs::read_to_string(&page).expect("a page is text");

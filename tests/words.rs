@@ -51,11 +51,10 @@ const NOWHERE: [(&str, &str); 21] = [
 ];
 
 /// Words for sentences only, not for names in Rust.
-const NO_NAMES: [(&str, &str); 10] = [
+const NO_NAMES: [(&str, &str); 9] = [
     ("asked", "requested, params"),
     ("asking", "options"),
     ("dealt", "shard plan"),
-    ("donor", "reuse source"),
     ("edition", "snapshot"),
     ("place", "index, slot, square, step"),
     ("places", "indices, slots, squares"),

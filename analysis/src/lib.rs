@@ -53,3 +53,4 @@ pub use rows::Rows;
 pub use session::{Session, Work};
 pub use show::{Limits, Shown};
 pub use source::{Damage, Files, Promotion, RunRow, RunSource, StepRow, SweepSource, Trial};
+pub use stored_tables::stored_names;

@@ -85,6 +85,11 @@ pub(crate) fn all() -> [Stored; 12] {
     ]
 }
 
+/// The names of the stored tables, which are also their folders'.
+pub fn stored_names() -> impl Iterator<Item = &'static str> {
+    all().into_iter().map(|table| table.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Numbering;

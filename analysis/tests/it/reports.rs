@@ -29,10 +29,12 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
     store_iteration_of(folder, iteration, games, games);
 }
 
-/// Games of two positions each; only the first `full` games have policy targets.
-fn store_iteration_of(folder: &Path, iteration: u32, games: u32, full: u32) {
-    let packed = |text: &str| Move::from_uci(text).expect("a move").packed();
-    let game = |game: u32| GameRow {
+fn packed(text: &str) -> u16 {
+    Move::from_uci(text).expect("a move").packed()
+}
+
+fn game_row(game: u32) -> GameRow {
+    GameRow {
         game,
         network: id(0),
         start_fen: START.to_owned(),
@@ -40,7 +42,11 @@ fn store_iteration_of(folder: &Path, iteration: u32, games: u32, full: u32) {
         opening_plies: 0,
         result: if game == 0 { GameResult::WhiteWins } else { GameResult::Draw },
         reason: Reason::Threefold.into(),
-    };
+    }
+}
+
+/// Games of two positions each; only the first `full` games have policy targets.
+fn store_iteration_of(folder: &Path, iteration: u32, games: u32, full: u32) {
     let position = |game: u32, ply: u16| PositionRow {
         game,
         ply,
@@ -60,7 +66,7 @@ fn store_iteration_of(folder: &Path, iteration: u32, games: u32, full: u32) {
         result: 0,
     };
     let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");
-    let all: Vec<GameRow> = (0..games).map(game).collect();
+    let all: Vec<GameRow> = (0..games).map(game_row).collect();
     let positions: Vec<PositionRow> =
         (0..games).flat_map(|game| [position(game, 0), position(game, 1)]).collect();
     write_table(folder, &path("games"), &all, &Provenance::new()).expect("valid rows");
@@ -258,7 +264,7 @@ fn drawn_matches_have_an_interval() {
 #[test]
 fn figures_say_what_they_are_of() {
     let html = reported(&[("plain", 1)]).html;
-    let norms = "norm 2 at the end of the latest training, 1.25 in the median of 2 trainings";
+    let norms = "norm 2 at the end of the latest training, 0.5 in the median of 1 training before it";
     assert!(html.contains(norms), "{}", &html[html.find("Gradients").expect("a check")..][..400]);
     for head in ["time of all steps", "self-play games", "self-play positions", "self-play evaluations"] {
         assert!(html.contains(&format!(">{head}</th>")), "{head}");
@@ -306,6 +312,23 @@ fn values_of_1_and_minus_1_are_in_the_outermost_bins() {
     // Two placements in eight positions of the first iteration.
     let Marks::Series(unique) = &chart(&report, "unique-positions").marks else { panic!("series") };
     assert_eq!(unique[0].points.iter().map(|point| point.y).collect::<Vec<_>>(), [0.25, 0.5]);
+}
+
+#[test]
+fn openings_from_different_starts_are_distinct() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    let without_rook = START.replacen("nr/", "n1/", 1).replace("KQkq", "KQq");
+    let game = |game: u32| GameRow {
+        start_fen: if game == 3 { without_rook.clone() } else { START.to_owned() },
+        ..game_row(game)
+    };
+    let games: Vec<GameRow> = (0..4).map(game).collect();
+    let path = "games/iteration=0000/part-0a-00000.parquet";
+    write_table(folder.path(), path, &games, &Provenance::new()).expect("valid rows");
+    let report = drawn(source);
+    let Marks::Series(openings) = &chart(&report, "unique-openings").marks else { panic!("series") };
+    assert_eq!(openings[0].points[0].y, 0.5);
 }
 
 /// The x values of a chart's only series.

@@ -5,7 +5,9 @@ mod nearest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dc0_analysis::{AnalysisError, Damage, Files, Promotion, RunRow, RunSource, StepRow, SweepSource, Trial};
+use dc0_analysis::{
+    AnalysisError, Damage, Files, Promotion, RunRow, RunSource, StepRow, SweepSource, Trial, stored_names,
+};
 use dc0_core::store::FileEntry;
 use thiserror::Error;
 
@@ -170,7 +172,7 @@ impl Sources {
                 if self.reading == Reading::Whole {
                     return Err(SourcesError::Lost { folder: gone });
                 }
-                let affects = STORED.into_iter().chain(["steps", "staleness", "runs", "costs"]).collect();
+                let affects = stored_names().chain(["steps", "staleness", "runs", "costs"]).collect();
                 self.faults.push(Damage { run: name.clone(), affects, message: lost(&gone), path: gone });
             }
             has_values = trials.iter().any(|(_, trial)| trial.value().is_some());
@@ -230,26 +232,10 @@ fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
         "costs.parquet" => vec!["costs"],
         // Its tables are read without their digests.
         "steps" => vec!["steps", "staleness"],
-        table => STORED.into_iter().filter(|stored| *stored == table).collect(),
+        table => stored_names().filter(|stored| *stored == table).collect(),
     };
     Damage { run: run.to_owned(), affects, path: fault.path, message: fault.message }
 }
-
-/// The tables that are stored in the folders of steps.
-const STORED: [&str; 12] = [
-    "games",
-    "positions",
-    "headers",
-    "rejects",
-    "training",
-    "validation",
-    "matches",
-    "searches",
-    "trees",
-    "puzzles",
-    "answers",
-    "predictions",
-];
 
 /// The files of finished steps with their digests.
 pub fn digests<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> BTreeMap<String, FileEntry> {

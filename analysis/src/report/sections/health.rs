@@ -93,7 +93,7 @@ pub(super) fn findings(context: &Context<'_>, run: &ReportRun) -> Vec<Finding> {
 
 const GRADIENTS: Check = (
     "Gradients",
-    "A gradient norm that explodes or is not finite ends learning (Pascanu et al. 2013). Threshold chosen.",
+    "A gradient norm that explodes ends learning (Pascanu et al. 2013). Threshold chosen.",
     gradients,
 );
 
@@ -301,15 +301,21 @@ fn rejections(context: &Context<'_>, run: &ReportRun) -> Outcome {
 
 fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let steps = context.steps.iter().filter(|step| step.run == run.name && step.kind == "train");
-    let mut norms: Vec<f64> = steps.filter_map(|step| step.figure("gradient_norm")).collect();
-    let Some(latest) = norms.last().copied() else { return no_data("no training") };
+    judged_gradients(steps.filter_map(|step| step.figure("gradient_norm")).collect())
+}
+
+/// Judges the last norm by those before it.
+fn judged_gradients(mut norms: Vec<f64>) -> Outcome {
+    let Some(latest) = norms.pop() else { return no_data("no training") };
+    if norms.is_empty() {
+        return no_data("only one training");
+    }
     norms.sort_by(f64::total_cmp);
     let median = quantile(&norms, 0.5);
-    let passed = latest.is_finite() && latest <= GRADIENT * median;
     judged(
-        passed,
+        latest <= GRADIENT * median,
         format!(
-            "norm {} at the end of the latest training, {} in the median of {}; warning above {GRADIENT} times the median",
+            "norm {} at the end of the latest training, {} in the median of {} before it; warning above {GRADIENT} times the median",
             short(latest),
             short(median),
             with_noun(norms.len() as f64, "training")
@@ -321,7 +327,7 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Outcome {
 mod tests {
     use dc0_core::params::Value;
 
-    use super::{Status, capped, draws, judged_calibration};
+    use super::{Status, capped, draws, judged_calibration, judged_gradients};
     use crate::database::Database;
     use crate::report::context::Context;
     use crate::report::inputs::ReportRun;
@@ -367,6 +373,19 @@ mod tests {
             cut.starts_with("100.0 % of the 2 games of iteration 3 were ended by the ply cap; "),
             "{cut}"
         );
+    }
+
+    #[test]
+    fn a_gradient_norm_is_judged_by_the_trainings_before_it() {
+        let found = |norms: &[f64]| judged_gradients(norms.to_vec());
+        assert!(matches!(found(&[]).0, Status::NoData) && matches!(found(&[9.0]).0, Status::NoData));
+        let (status, text) = found(&[2.0, 21.0]);
+        assert!(matches!(status, Status::Warning), "{text}");
+        assert!(
+            text.contains("21 at the end of the latest training, 2 in the median of 1 training before it")
+        );
+        assert!(matches!(found(&[2.0, 20.0]).0, Status::Passed));
+        assert!(matches!(found(&[5.0, 1.0, 2.0, 20.0]).0, Status::Passed));
     }
 
     #[test]

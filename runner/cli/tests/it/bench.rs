@@ -15,7 +15,7 @@ const TINY: [&str; 13] = [
     "--seconds",
     "0",
     "--plot",
-    "plot.svg",
+    "plots/plot.svg",
 ];
 
 fn run(experiment: &Experiment, args: &[&str]) -> Ended {
@@ -40,7 +40,7 @@ fn engines_are_compared_in_a_table_and_a_plot() {
     ] {
         assert_eq!(count(&start), lines, "{start:?}\n{}", ended.stdout);
     }
-    let svg = std::fs::read_to_string(experiment.folder.path().join("plot.svg")).expect("a plot");
+    let svg = std::fs::read_to_string(experiment.folder.path().join("plots/plot.svg")).expect("a plot");
     let document = roxmltree::Document::parse(&svg).expect("every element is closed");
     assert_eq!(document.root_element().tag_name().name(), "svg");
     let drawn = |name: &str| document.descendants().filter(|node| node.tag_name().name() == name).count();
@@ -64,9 +64,10 @@ fn the_alpha_beta_search_is_measured() {
 fn an_unwritable_plot_is_reported() {
     let experiment = Experiment::new("");
     let mut args = TINY.to_vec();
-    args[12] = "missing/plot.svg";
+    std::fs::write(experiment.folder.path().join("file"), "").expect("writes");
+    args[12] = "file/plot.svg";
     let ended = run(&experiment, &args);
-    assert!(ended.stderr.starts_with("error: cannot write the plot missing/plot.svg: "), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("error: cannot write the plot file/plot.svg: "), "{}", ended.stderr);
     assert_eq!(ended.code, Some(3));
 }
 

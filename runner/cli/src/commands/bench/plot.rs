@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dc0_analysis::charts::{Axis, Chart, Ink, Marks, Point, Scale, Series, SeriesStyle, sheet};
+use dc0_core::durable;
 
 use super::BenchError;
 use super::figures::{Comparison, Engine, Scaling};
@@ -13,7 +14,7 @@ const SIZE: (f64, f64) = (640.0, 400.0);
 /// Plots the figures to a file.
 pub(super) fn write(path: &Path, comparison: &Comparison) -> Result<(), BenchError> {
     let svg = sheet(&panels(comparison), 2, SIZE);
-    std::fs::write(path, svg)
+    durable::write(path, svg.as_bytes())
         .map_err(|cause| BenchError::Plot { path: path.to_owned(), cause: cause.to_string() })
 }
 
