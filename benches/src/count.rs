@@ -3,12 +3,13 @@
 //! `valgrind --tool=callgrind target/release/dc0-benches count --evaluator uniform --rounds 1`
 
 use clap::{Args, ValueEnum, value_parser};
-use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::Evaluator;
 use dc0_core::network::fake::{Hashed, Uniform};
-use dc0_core::network::{Evaluator, EvaluatorError};
-use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::{Search, SearchParams, search_in_lockstep};
+use dc0_core::search::SearchParams;
+
+use crate::positions::games;
+use crate::search::search_all;
 
 /// Searches many games in lockstep. The difference between two rounds and one is the cost of the search alone.
 #[derive(Args)]
@@ -33,8 +34,6 @@ enum Kind {
     Hashed,
 }
 
-const RULES: Rules = Rules { max_plies: 512 };
-
 fn evaluator(kind: Kind) -> Box<dyn Evaluator> {
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     match kind {
@@ -43,27 +42,12 @@ fn evaluator(kind: Kind) -> Box<dyn Evaluator> {
     }
 }
 
-/// Positions from the opening to deep in random games.
-fn games(count: u64) -> Vec<Game> {
-    let game = |number| {
-        let mut stream = Seed { run: 1, step: 1 }.stream(number, Purpose::Opening);
-        random_opening((number % 80) as u32, &RULES, &mut stream)
-    };
-    (0..count).map(game).collect()
-}
-
 pub(crate) fn run(options: &Options) {
-    let games = games(options.games);
+    let games = games(options.games, 80);
     let params = SearchParams { simulations: options.simulations, ..SearchParams::default() };
     let mut simulations = 0;
     for _ in 0..options.rounds {
-        let new = |game: &Game| Search::with_tablebases(game.clone(), RULES, params.clone(), None);
-        let mut searches: Vec<Search> = games.iter().map(new).collect();
-        search_in_lockstep(&mut searches, &mut *evaluator(options.evaluator), &mut |_| {
-            Ok::<_, EvaluatorError>(())
-        })
-        .expect("fakes do not fail");
-        simulations += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+        simulations += search_all(&games, &params, &mut *evaluator(options.evaluator));
     }
     println!("{simulations}");
 }

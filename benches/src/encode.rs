@@ -3,11 +3,11 @@
 //! `cargo run --release -p dc0-benches -- encode`
 
 use clap::Args;
-use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::board::Game;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::Batch;
-use dc0_core::rng::{Purpose, Seed};
 
+use crate::positions::games;
 use crate::timing::Rates;
 
 /// Encodes positions of random games with every encoding, and computes the policy indices of their legal moves.
@@ -27,14 +27,6 @@ pub(crate) struct Options {
     repeats: u32,
 }
 
-fn games(count: u64) -> Vec<Game> {
-    let game = |number| {
-        let mut stream = Seed { run: 1, step: 1 }.stream(number, Purpose::Opening);
-        random_opening((number % 120) as u32, &Rules { max_plies: 512 }, &mut stream)
-    };
-    (0..count).map(game).collect()
-}
-
 /// Calls `row` for the items in turn, and clears the batch whenever it is full.
 fn fill<T>(options: &Options, items: &[T], mut row: impl FnMut(&T, &mut Batch)) -> u64 {
     let mut batch = Batch::default();
@@ -48,7 +40,7 @@ fn fill<T>(options: &Options, items: &[T], mut row: impl FnMut(&T, &mut Batch)) 
 }
 
 pub(crate) fn run(options: &Options) {
-    let games = games(options.positions);
+    let games = games(options.positions, 120);
     println!("{} positions, one core; positions/s: median (slowest – fastest)", games.len());
     println!("{:<24} {:>6} {:>6} {:>8} {:>12}", "encoding", "planes", "bytes", "ns", "positions/s");
     for (name, orientation) in EncodingName::ALL

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime;
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, initial_weights};
-use dc0_core::rng::{Purpose, Seed};
+use dc0_core::rng::Seed;
 
+use crate::positions::games;
 use crate::timing::{now, positive_seconds};
 
 /// Measures nets with random weights; each lane is a thread with its own copy of the net.
@@ -70,21 +70,10 @@ fn precision(text: &str) -> Result<Precision, String> {
 
 fn batch_of(encoding: &Encoding, rows: u64) -> Batch {
     let mut batch = Batch::default();
-    for row in 0..rows {
-        let mut stream = Seed { run: 1, step: 1 }.stream(row, Purpose::Opening);
-        let game = random_opening((row % 80) as u32, &Rules { max_plies: 512 }, &mut stream);
-        push(&mut batch, encoding, &game);
+    for game in games(rows, 80) {
+        batch.push(encoding, &game);
     }
     batch
-}
-
-fn push(batch: &mut Batch, encoding: &Encoding, game: &Game) {
-    encoding.encode(game, &mut batch.binary, &mut batch.scalars);
-    let position = game.position();
-    let moves = position.legal_moves().into_iter();
-    batch.legal.extend(moves.map(|mv| encoding.policy_index(mv, position.side_to_move())));
-    batch.legal_ends.push(batch.legal.len() as u32);
-    batch.keys.push(game.key());
 }
 
 /// The library that evaluates a net.

@@ -8,6 +8,7 @@ mod learning;
 mod match_statistics;
 mod nnue;
 mod one_tree;
+mod positions;
 mod scale;
 mod search;
 mod self_play;

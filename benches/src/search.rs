@@ -1,15 +1,15 @@
-//! The search without a net: simulations per second on one core with many games in lockstep, and positions encoded per second.
+//! The search without a net: simulations per second on one core with many games in lockstep.
 //!
 //! `cargo run --release -p dc0-benches -- search`
 
 use clap::{Args, value_parser};
-use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::board::Game;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
-use dc0_core::network::{Batch, Evaluator, EvaluatorError};
-use dc0_core::rng::{Purpose, Seed};
+use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
+use crate::positions::{RULES, games};
 use crate::timing::Rates;
 
 /// Simulations per second on one core, with evaluators that cost almost nothing.
@@ -23,22 +23,12 @@ pub(crate) struct Options {
     repeats: u32,
 }
 
-const RULES: Rules = Rules { max_plies: 512 };
-
 fn encoding() -> Encoding {
     Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
 }
 
-/// Positions from the opening to deep in random games.
-fn sample(games: u64) -> Vec<Game> {
-    let game = |number| {
-        let mut stream = Seed { run: 1, step: 1 }.stream(number, Purpose::Opening);
-        random_opening((number % 80) as u32, &RULES, &mut stream)
-    };
-    (0..games).map(game).collect()
-}
-
-fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluator) -> u64 {
+/// Searches games in lockstep with an evaluator that cannot fail; the number of simulations.
+pub(crate) fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluator) -> u64 {
     let new = |game: &Game| Search::with_tablebases(game.clone(), RULES, params.clone(), None);
     let mut searches: Vec<Search> = games.iter().map(new).collect();
     search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
@@ -46,20 +36,8 @@ fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluat
     searches.iter().map(|search| u64::from(search.visits())).sum()
 }
 
-fn encode_all(games: &[Game], encoding: &Encoding, batch: &mut Batch) -> u64 {
-    const ROUNDS: u64 = 2000;
-    for _ in 0..ROUNDS {
-        batch.clear();
-        for game in games {
-            encoding.encode(game, &mut batch.binary, &mut batch.scalars);
-        }
-        std::hint::black_box(&mut *batch);
-    }
-    ROUNDS * games.len() as u64
-}
-
 pub(crate) fn run(options: &Options) {
-    let games = sample(options.games);
+    let games = games(options.games, 80);
     println!("{} games in lockstep, one core; simulations/s, median (slowest – fastest)", games.len());
     for simulations in [32, 100, 800] {
         let params = SearchParams { simulations, ..SearchParams::default() };
@@ -70,7 +48,4 @@ pub(crate) fn run(options: &Options) {
             Rates::measure(options.repeats, || search_all(&games, &params, &mut Hashed::new(encoding(), 1)));
         println!("hashed   {simulations:>5} simulations {hashed}");
     }
-    let mut batch = Batch::default();
-    let encoded = Rates::measure(options.repeats, || encode_all(&games, &encoding(), &mut batch));
-    println!("encode   positions/s       {encoded}");
 }

@@ -7,9 +7,9 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use crate::checkout::{Checkout, target_dir};
-use crate::interop::step;
+use crate::interop::{remove, step};
 use crate::report::print;
-use crate::setup::digest;
+use crate::setup::{self, digest};
 
 /// The packages, their locked versions, and the script that unpacks the browser.
 const FILES: [&str; 3] = ["package.json", "package-lock.json", "unpack.mjs"];
@@ -32,14 +32,16 @@ pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
     let packages = target_dir()?.join("browser");
     let (unpacked, stamp) = (packages.join("unpacked"), packages.join("dc0-stamp"));
     let program = unpacked.join("chromium");
-    if program.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+    let is_there = || program.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted);
+    if is_there() {
+        return Ok(Browser { program, packages });
+    }
+    let _lock = setup::lock(checkout)?;
+    if is_there() {
         return Ok(Browser { program, packages });
     }
     print(&format!("installing the browser for the tests of web pages in {}", packages.display()));
-    if packages.exists() {
-        fs::remove_dir_all(&packages)
-            .with_context(|| format!("cannot remove the old {}", packages.display()))?;
-    }
+    remove(&packages)?;
     fs::create_dir_all(&unpacked).with_context(|| format!("cannot create {}", unpacked.display()))?;
     for name in FILES {
         let from = checkout.path(&format!("{FOLDER}/{name}"));

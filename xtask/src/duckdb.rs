@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
-use crate::interop::step;
+use crate::interop::{remove, step};
 use crate::report::print;
 use crate::setup::{self, digest};
 
@@ -78,11 +78,4 @@ fn download(checkout: &Checkout, work: &Path) -> anyhow::Result<PathBuf> {
     let library = work.join("node_modules/@duckdb/node-bindings-linux-x64").join(LIBRARY);
     ensure!(library.exists(), "the package brought no library: {} is missing", library.display());
     Ok(library)
-}
-
-fn remove(folder: &Path) -> anyhow::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    Ok(())
 }

@@ -31,9 +31,7 @@ pub(crate) fn python(checkout: &Checkout) -> anyhow::Result<PathBuf> {
 }
 
 fn make(venv: &Path, python: &Path, requirements: &Path) -> anyhow::Result<()> {
-    if venv.exists() {
-        fs::remove_dir_all(venv).with_context(|| format!("cannot remove the old {}", venv.display()))?;
-    }
+    remove(venv)?;
     step(
         Command::new("python3").args(["-m", "venv"]).arg(venv),
         "Python 3.11 or newer with its venv module is needed (Debian and Ubuntu: apt install python3-venv); \
@@ -52,5 +50,13 @@ fn make(venv: &Path, python: &Path, requirements: &Path) -> anyhow::Result<()> {
 pub(crate) fn step(command: &mut Command, advice: &str) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}: {advice}"))?;
     ensure!(status.success(), "{command:?} failed ({status}): {advice}");
+    Ok(())
+}
+
+/// Removes a folder, if it is there.
+pub(crate) fn remove(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
     Ok(())
 }

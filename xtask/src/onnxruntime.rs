@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::checkout::Checkout;
+use crate::interop::remove;
 use crate::report::print;
 use crate::setup;
 
@@ -59,13 +60,6 @@ fn is_installed(folder: &Path) -> bool {
     let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
     fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == VERSION)
         && entries.any(|entry| is_library(&entry.file_name().to_string_lossy()))
-}
-
-fn remove(folder: &Path) -> anyhow::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
