@@ -77,7 +77,8 @@ impl Board {
             complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
         let importances = importances(&params.space, direction, &valued);
         let (name, objective) = (params.name.clone(), params.objective.clone());
-        let remarks = [surplus(params, trials), standstill(params, trials, &rows), played_out(params, &rows)];
+        let remarks =
+            [surplus(params, trials), standstill(params, trials, &rows), played_out(params, trials, &rows)];
         let remarks = remarks.into_iter().flatten().collect();
         Self { name, objective, direction, rows, importances, remarks }
     }
@@ -234,15 +235,19 @@ fn standstill(params: &SweepParams, trials: &Trials, rows: &[Row]) -> Option<Str
 }
 
 /// That trials of a successive halving wait at the last report that complete ones made, after which they may have nothing left to do.
-fn played_out(params: &SweepParams, rows: &[Row]) -> Option<String> {
+fn played_out(params: &SweepParams, trials: &Trials, rows: &[Row]) -> Option<String> {
     let pruner = &params.pruner;
-    let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
-    let last = complete.filter_map(|row| row.at).max()?;
-    let waiting = rows.iter().filter(|row| row.state == TrialState::Paused && row.at == Some(last)).count();
-    if pruner.kind != PrunerKind::Asha || waiting == 0 {
+    let in_state = |state: TrialState| {
+        rows.iter().filter(move |row| row.state == state).filter_map(|row| trials.get(row.trial))
+    };
+    let last = in_state(TrialState::Complete).filter_map(|trial| trial.reports().last_at()).max()?;
+    let rung = (0..).map_while(|index| pruner.rung(index)).take_while(|rung| *rung <= last).last()?;
+    let goes_on = in_state(TrialState::Complete).any(|trial| trial.reports().goes_on_from(rung));
+    let waiting =
+        in_state(TrialState::Paused).filter(|trial| trial.reports().reaching(rung).is_some()).count();
+    if pruner.kind != PrunerKind::Asha || goes_on || waiting == 0 {
         return None;
     }
-    let rung = (0..).map_while(|index| pruner.rung(index)).take_while(|rung| *rung <= last).last()?;
     let (count, verb) = (counted(waiting, "trial"), if waiting == 1 { "waits" } else { "wait" });
     let remedy = if rung > pruner.least {
         format!("set pruner.most to {rung}, so that trials promoted to it run to their end")
@@ -349,20 +354,22 @@ mod tests {
 
     /// Trials that have reported at each of these numbers, and ended there.
     fn ended_at(at: &[(u32, Ending)]) -> Trials {
-        let trial = |(trial, (at, ending)): (u32, &(u32, Ending))| {
+        ended_after(at.iter().map(|(at, ending)| ((1..=*at).collect(), *ending)))
+    }
+
+    /// Trials with reports at these progresses.
+    fn ended_after(all: impl IntoIterator<Item = (Vec<u32>, Ending)>) -> Trials {
+        let trial = |(trial, (at, ending)): (u32, (Vec<u32>, Ending))| {
             let replicate = Replicate { trial, replicate: 0 };
             let point = [("x".to_owned(), Value::Int(trial.into()))].into();
-            let report = Reported { at: *at, value: 0.5, low: 0.5, high: 0.5 };
-            let (ending, result) = (*ending, Some(Measured::exact(0.5)));
-            let spent = Spent::default();
-            [
-                Event::Suggested { trial, point },
-                Event::Started { replicate },
-                Event::Reported { replicate, report },
-                Event::Ended { replicate, ending, result, because: None, spent },
-            ]
+            let report =
+                |at| Event::Reported { replicate, report: Reported { at, value: 0.5, low: 0.5, high: 0.5 } };
+            let (result, spent) = (Some(Measured::exact(0.5)), Spent::default());
+            let begun = [Event::Suggested { trial, point }, Event::Started { replicate }];
+            let end = Event::Ended { replicate, ending, result, because: None, spent };
+            begun.into_iter().chain(at.into_iter().map(report)).chain([end]).collect::<Vec<_>>()
         };
-        let events: Vec<Event> = (0..).zip(at).flat_map(trial).collect();
+        let events: Vec<Event> = (0..).zip(all).flat_map(trial).collect();
         Trials::from_events(&events)
     }
 
@@ -420,6 +427,9 @@ mod tests {
                 trials promoted to it run to their end"
             ]
         );
+        let asha = params(r#", "trials": 2, "pruner": {"kind": "asha", "least": 1000, "reduction": 2}"#);
+        let ended = ended_after([(vec![1031, 2041], complete), (vec![1012, 2021], paused)]);
+        assert!(Board::new(&asha, &ended).remarks[0].starts_with("1 trial waits at report 2041"));
         // Complete trials went on beyond the report at which others wait.
         assert_eq!(remarks("", &[(4, complete), (3, paused), (3, paused)]), [""; 0]);
         assert_eq!(

@@ -75,13 +75,13 @@ impl Schedule<'_> {
 
     /// Whether and how a trial ends or pauses at one of its reports.
     pub fn ending(&self, replicate: Replicate, at: u32, until: Option<u32>) -> Option<Ending> {
-        let own = self.trials.get(replicate.trial)?.reports().up_to(at)?;
+        let own = self.trials.get(replicate.trial)?.reports_of_those_at(at).up_to(at)?;
         let visible = self.visible_to(replicate.trial);
         let others: Vec<Reports> = self
             .trials
             .iter()
             .filter(|(number, trial)| *number < visible && self.is_current(trial))
-            .map(|(_, trial)| trial.reports())
+            .map(|(_, trial)| trial.reports_of_those_at(at))
             .collect();
         match self.pruner().decide(until, &own, &others) {
             Decision::Continue => None,
@@ -387,6 +387,40 @@ mod tests {
         let revisited = (0..2).map(|trial| Event::Revisited { trial }).chain(third.clone());
         let failed = trials(0, Ending::Failed, &revisited.collect::<Vec<_>>());
         assert_eq!(decide(&median, &failed), None);
+    }
+
+    #[test]
+    fn replicates_that_ended_early_count_for_no_later_median() {
+        let group = [("kind", Value::Text("median".to_owned())), ("startup", Value::Int(1))];
+        let group = Value::Group(group.map(|(name, value)| (name.to_owned(), value)).into());
+        let params =
+            params_of(&[("trials", Value::Int(3)), ("replicates", Value::Int(2)), ("pruner", group)]);
+        let report = |(trial, replicate), at, value| Event::Reported {
+            replicate: Replicate { trial, replicate },
+            report: Reported { at, value, low: value, high: value },
+        };
+        let end = |(trial, replicate), ending| Event::Ended {
+            replicate: Replicate { trial, replicate },
+            ending,
+            result: Some(Measured::exact(0.8)),
+            because: None,
+            spent: Spent::default(),
+        };
+        for early in [Ending::Pruned, Ending::Failed] {
+            let others = [(0, Ending::Complete), (1, early)].into_iter().flat_map(|(trial, ending)| {
+                let [first, second] = [(trial, 0), (trial, 1)];
+                // The second replicate of trial 1 stops at its first report.
+                let last = (ending == Ending::Complete).then(|| report(second, 2, 0.8));
+                let of_first = [report(first, 1, 0.5), report(first, 2, 0.8), end(first, Ending::Complete)];
+                let of_second = [report(second, 1, 0.0)].into_iter().chain(last).chain([end(second, ending)]);
+                std::iter::once(suggested(trial)).chain(of_first).chain(of_second).collect::<Vec<_>>()
+            });
+            let own = [suggested(2), report((2, 0), 1, 0.5), report((2, 0), 2, 0.75)];
+            let trials = Trials::from_events(&others.chain(own).collect::<Vec<_>>());
+            let none = BTreeSet::new();
+            let schedule = Schedule { params: &params, seed: 1, trials: &trials, busy: &none };
+            assert_eq!(schedule.ending(first_replicate(2), 2, None), Some(Ending::Pruned), "{early:?}");
+        }
     }
 
     #[test]

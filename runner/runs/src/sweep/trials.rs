@@ -216,6 +216,15 @@ impl Trial {
         Reports(self.replicates.values().map(|progress| progress.reports.clone()).collect())
     }
 
+    /// The reports of the replicates that have come as far as a progress or are complete.
+    pub fn reports_of_those_at(&self, at: u32) -> Reports {
+        let counts = |progress: &&Progress| {
+            let has_reached = progress.reports.last().is_some_and(|last| last.at >= at);
+            has_reached || progress.ending == Some(Ending::Complete)
+        };
+        Reports(self.replicates.values().filter(counts).map(|progress| progress.reports.clone()).collect())
+    }
+
     /// The cost of all replicates.
     pub fn spent(&self) -> Spent {
         let mut sum = Spent::default();

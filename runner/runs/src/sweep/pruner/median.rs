@@ -4,8 +4,9 @@ use super::{Pruner, Reported, Reports};
 
 /// Whether the whole interval of a report is worse than the median of the other trials at the same progress.
 ///
-/// Trials may report at different times: one that has come that far counts with its replicates' last reports up to there, complete or not.
-/// Golovin et al. 2017, section 3.2.1, compare the trial's best value so far with the median of the complete trials' averages up to there instead.
+/// Trials may report at different times: one that has come that far counts with the last reports up to there of its replicates that have
+/// come that far or are complete. Golovin et al. 2017, section 3.2.1, compare the trial's best value so far with the median of the complete
+/// trials' averages up to there instead.
 pub(super) fn is_below(pruner: &Pruner<'_>, report: &Reported, others: &[Reports]) -> bool {
     let params = pruner.params;
     let mut gains: Vec<f64> = others
