@@ -132,7 +132,7 @@ def _position(chess, fen):
 
 
 def san(fen, move):
-    """A packed move in SAN; null if it is not legal."""
+    """A packed move in SAN; null if it is not legal, which python-chess decides."""
     chess = _chess()
 
     def text(row):

@@ -188,6 +188,8 @@ struct Progress {
     has_moves: bool,
     /// Whether the moves are read.
     is_wanted: bool,
+    /// Whether a move's number was the last word, so that a move is next.
+    expects_move: bool,
     /// The lines on which the open variations begin.
     variations: Vec<usize>,
 }
@@ -260,7 +262,7 @@ impl<'a> PgnReader<'a> {
 impl Progress {
     fn new(line: usize) -> Self {
         let (record, variations) = (PgnRecord::new(line), Vec::new());
-        Self { record, last_tag: 0, has_moves: false, is_wanted: true, variations }
+        Self { record, last_tag: 0, has_moves: false, is_wanted: true, expects_move: false, variations }
     }
 
     /// Whether the next game begins with this: with a tag after moves, or after tags alone and an empty line with one that each game has
@@ -368,6 +370,7 @@ impl Progress {
             return;
         }
         let played = without_number(word);
+        let follows_number = std::mem::replace(&mut self.expects_move, played.is_empty());
         let is_mark = word[0] == b'$' || played.iter().all(|letter| b"!?".contains(letter));
         let is_read = plies.is_none_or(|plies| self.record.game.ply() < plies);
         if is_mark || played == b"e.p." || !self.is_wanted || !is_read || self.record.fault.is_some() {
@@ -376,7 +379,7 @@ impl Progress {
         if let Some(mv) = in_standard_form(self.record.game.position(), played) {
             self.play(mv);
         } else {
-            self.read_leniently(line, played);
+            self.read_leniently(line, played, follows_number);
         }
     }
 
@@ -386,14 +389,14 @@ impl Progress {
     }
 
     /// A glyph, or a move that is not written as the standard has it or is not legal.
-    fn read_leniently(&mut self, line: usize, played: &[u8]) {
+    fn read_leniently(&mut self, line: usize, played: &[u8], follows_number: bool) {
         let text = text_of(played);
         let ply = self.record.game.ply() + 1;
         if is_null(&text) {
             let message = format!("ply {ply}: {} is a null move, which is no move of chess", quoted(&text));
             return self.record.fail(PgnFaultKind::NullMove, line, message);
         }
-        if is_glyph(&text) {
+        if is_glyph(&text) || is_letter_glyph(&text) && !follows_number {
             return;
         }
         let position = self.record.game.position();
@@ -466,14 +469,18 @@ fn move_number(word: &[u8]) -> Option<u32> {
     std::str::from_utf8(&word[..digits]).ok().filter(|_| is_number)?.parse().ok()
 }
 
-/// Whether a text is a glyph; `N` is a novelty, `D` a diagram.
 fn is_glyph(text: &str) -> bool {
-    text.trim_end_matches(GLYPHS).is_empty() || matches!(text, "N" | "D")
+    text.trim_end_matches(GLYPHS).is_empty()
+}
+
+/// Whether a text is a novelty or a diagram. After a move's number an `N` begins a move that is written in two.
+fn is_letter_glyph(text: &str) -> bool {
+    matches!(text, "N" | "D")
 }
 
 /// Whether a text says that a player passes.
 fn is_null(text: &str) -> bool {
-    ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['+', '#', '!', '?']))
+    ["--", "Z0", "null", "pass", "0000", "@@@@"].contains(&text.trim_end_matches(['!', '?']))
 }
 
 /// Whether a variant is standard chess or Chess960, as programs name them. Which of the two, the castling rights of the start say.
@@ -535,6 +542,8 @@ mod tests {
         let latin = read_pgn("x.pgn", b"1. e4 \xb1 e5\xb1 *", None).expect("a game");
         assert_eq!(moves(&latin[0].game), "e2e4 e7e5");
         assert!(error("1. e4 -- *").contains("is a null move"));
+        assert_eq!(read("1. e4 e5 --+ 2. Nf3 *", None), ["e2e4 e7e5 g1f3"]);
+        assert!(error("1. e4 e5 2. N f3 d6 *").contains("ply 3: \"N\" is not a move"));
         assert!(error("1. e4 Ke6+- *").contains("ply 2: \"Ke6+-\" is not a move"));
     }
 
