@@ -109,7 +109,8 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     Ok(())
 }
 
-/// Shows what the script would do; an error if trials of a sweep would fail. What it prints goes to stderr, since it is made of mocked results.
+/// Shows what the script would do; an error if trials of a sweep would fail. What it prints goes to stderr, since it is made of mocked
+/// results.
 fn check(
     args: &ScriptArgs,
     process: &Process,
