@@ -12,80 +12,45 @@ use crate::duckdb::{EngineError, ErrorKind, LibraryError, OpenError};
 
 /// A query that failed.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum AnalysisError {
-    /// A stored table cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The system cannot list a folder.
     #[error("cannot list {}", folder.display())]
-    List {
-        /// The folder.
-        folder: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The text is not SQL.
+    List { folder: PathBuf, source: io::Error },
     #[error("this is not SQL: {message}")]
-    Syntax {
-        /// The parser's message.
-        message: String,
-    },
-    /// The text is not a single SELECT statement.
+    Syntax { message: String },
     #[error("expected one SELECT statement, got {found}; runs are read-only")]
-    NotASelect {
-        /// What it is.
-        found: String,
-    },
-    /// A table that does not exist.
+    NotASelect { found: String },
     #[error("there is no table `{name}`{}", hint(name, known))]
-    Table {
-        /// The name given.
-        name: String,
-        /// The names that exist.
-        known: Vec<String>,
-    },
-    /// A column that does not exist.
+    Table { name: String, known: Vec<String> },
     #[error("there is no column `{name}`{}", hint(unqualified(name), known))]
     Column {
         /// The name given, perhaps with its table.
         name: String,
-        /// The names that exist.
         known: Vec<String>,
     },
-    /// A function that does not exist.
     #[error("there is no function `{name}`{}", hint(name, known))]
     Function {
-        /// The name given.
         name: String,
         /// Names to suggest one from.
         known: Vec<String>,
     },
     /// The statement is invalid in another way.
     #[error("{message}")]
-    Statement {
-        /// What is wrong with it.
-        message: String,
-    },
+    Statement { message: String },
     /// The frames of a join were read by different databases.
     #[error("the frames of a join must be of runs in the same folder")]
     OtherFolder,
-    /// The statement needs more memory than a query may use.
     #[error(
         "the query needs more memory than it may use ({message}); select fewer columns, or one iteration at a time"
     )]
-    Memory {
-        /// The engine's message.
-        message: String,
-    },
-    /// DuckDB's library cannot be loaded.
+    Memory { message: String },
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// The statement is valid, but its result could not be computed.
     #[error("the query failed: {message}")]
-    Failed {
-        /// The engine's message.
-        message: String,
-    },
+    Failed { message: String },
 }
 
 impl AnalysisError {

@@ -18,24 +18,17 @@ static NAMED: OnceLock<PathBuf> = OnceLock::new();
 
 /// Why SQL is not available.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum LibraryError {
     /// There is no library where the build and the system have theirs.
     #[error(
         "SQL needs DuckDB's library, which cannot be loaded ({cause}); `cargo xtask setup` fetches it into the checkout, and \
          DC0_DUCKDB names one that is elsewhere"
     )]
-    Missing {
-        /// What the loader says.
-        cause: String,
-    },
+    Missing { cause: String },
     /// The library that was named cannot be used; no other is tried.
     #[error("DC0_DUCKDB is {}, which cannot be used as DuckDB's library: {cause}", path.display())]
-    Named {
-        /// The path.
-        path: PathBuf,
-        /// What the loader says.
-        cause: String,
-    },
+    Named { path: PathBuf, cause: String },
 }
 
 /// Names the library to load, or its folder, before the first query; later calls change nothing.

@@ -45,28 +45,15 @@ params! {
 
 /// No book was made.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum BookError {
-    /// There are too few such openings.
     #[error(
         "only {found} of {count} openings with {plies} random plies and scores of at most {max_score} centipawns were found among {tried}; \
          expected fewer openings, more plies or a larger score"
     )]
-    TooFew {
-        /// Openings that were found.
-        found: usize,
-        /// Openings of the book.
-        count: u32,
-        /// Random plies.
-        plies: u32,
-        /// The largest score.
-        max_score: u32,
-        /// Openings that were tried.
-        tried: u64,
-    },
-    /// The judge failed.
+    TooFew { found: usize, count: u32, plies: u32, max_score: u32, tried: u64 },
     #[error("the judge of the openings failed")]
     Judge(#[source] ArenaError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -46,81 +46,40 @@ pub enum Operands {
 
 /// Why text is not EPD.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EpdError {
-    /// Fields of the position are missing.
     #[error(
         "has {found} of the four fields of a position; expected pieces, side to move, castling rights and en-passant square, such as \
          \"8/8/8/4k3/8/8/4P3/4K3 w - -\", then operations such as \"bm Kd2;\""
     )]
-    Fields {
-        /// How many there are.
-        found: usize,
-    },
+    Fields { found: usize },
     /// Like a FEN, the line goes on with a number, but not with two.
     #[error(
         "goes on with {found} after the position; expected the two counters of a FEN, such as \"0 1\", or an opcode such as bm"
     )]
-    Counters {
-        /// The text there.
-        found: String,
-    },
-    /// The fields are not those of a legal position.
+    Counters { found: String },
     #[error(transparent)]
     Position(#[from] FenError),
-    /// An operation begins with something else than an opcode.
     #[error("{found} is not an opcode; expected a letter, then letters, digits and underscores, such as bm")]
-    Opcode {
-        /// The text there.
-        found: String,
-    },
-    /// An operation occurs twice.
+    Opcode { found: String },
     #[error("{opcode} is given twice; expected each opcode once")]
-    Twice {
-        /// The opcode.
-        opcode: String,
-    },
-    /// A quoted text does not end.
+    Twice { opcode: String },
     #[error("the quoted text of {opcode} does not end; expected another \" on the line")]
-    OpenQuote {
-        /// The opcode.
-        opcode: String,
-    },
-    /// There are no moves.
+    OpenQuote { opcode: String },
     #[error("{opcode} has no move; expected one or more, such as \"{opcode} {example};\"")]
     NoMoves {
-        /// The opcode.
         opcode: String,
         /// A legal move, or `none`.
         example: String,
     },
-    /// A move is not one of the position.
     #[error("{opcode}: {cause}")]
-    Move {
-        /// The opcode.
-        opcode: String,
-        /// What is wrong with it.
-        cause: MoveTextError,
-    },
-    /// A move occurs twice.
+    Move { opcode: String, cause: MoveTextError },
     #[error("{opcode} names the move {played} twice")]
-    SameMove {
-        /// The opcode.
-        opcode: String,
-        /// The move.
-        played: String,
-    },
-    /// The operand is no number.
+    SameMove { opcode: String, played: String },
     #[error(
         "{opcode} {found} is not a number; expected a whole number of at least {least}, such as \"{opcode} {least};\""
     )]
-    Number {
-        /// The opcode.
-        opcode: String,
-        /// The operand.
-        found: String,
-        /// The least number.
-        least: u32,
-    },
+    Number { opcode: String, found: String, least: u32 },
 }
 
 impl Epd {

@@ -10,25 +10,14 @@ use super::{Castling, Piece, Position, Side};
 
 /// Text that is not the FEN of a legal position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum FenError {
-    /// The text is not a FEN.
     #[error(
         "\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\", or the first four of them"
     )]
-    Syntax {
-        /// The given text.
-        fen: String,
-        /// The parser's message.
-        cause: String,
-    },
-    /// The FEN is well-formed, but the position is illegal.
+    Syntax { fen: String, cause: String },
     #[error("\"{fen}\" is not a legal position: {cause}")]
-    Illegal {
-        /// The given text.
-        fen: String,
-        /// The rule that it breaks.
-        cause: String,
-    },
+    Illegal { fen: String, cause: String },
 }
 
 impl Position {

@@ -9,31 +9,22 @@ use super::{Move, Position};
 
 /// Text that does not identify one legal move.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum MoveTextError {
-    /// It does not look like a move.
     #[error("\"{text}\" is not a move; expected one such as {example}")]
     NotAMove {
-        /// The given text.
         text: String,
         /// A legal move, or `none`.
         example: String,
     },
-    /// It matches several legal moves.
     #[error("\"{text}\" may be {}; say which", candidates.join(" or "))]
     Ambiguous {
-        /// The given text.
         text: String,
         /// The moves as they should be written.
         candidates: Vec<String>,
     },
-    /// It matches no legal move.
     #[error("{text} is not legal: {reason}")]
-    Illegal {
-        /// The given text.
-        text: String,
-        /// Why it is illegal.
-        reason: IllegalReason,
-    },
+    Illegal { text: String, reason: IllegalReason },
 }
 
 impl Position {

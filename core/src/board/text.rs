@@ -6,18 +6,15 @@ use super::{FenError, Game, Move, Position};
 
 /// Text that is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum GameTextError {
-    /// The start is not a valid position.
     #[error(transparent)]
     Start(#[from] FenError),
-    /// A move is not legal in its position.
     #[error("move {number}, \"{text}\", is not legal in {fen}; {}", expected(example.as_deref()))]
     Move {
         /// Its number among the moves, from 1.
         number: usize,
-        /// The given text.
         text: String,
-        /// The position before it.
         fen: String,
         /// A move that is legal there; `None` after mate and stalemate.
         example: Option<String>,

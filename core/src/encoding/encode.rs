@@ -9,30 +9,15 @@ use crate::board::{Game, Move, Piece, Position, Side};
 
 /// A combination that an encoding does not support.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EncodingError {
-    /// The history length.
     #[error("the encoding `{encoding}` takes a history of {range}, got {found}", range = range(*longest))]
-    History {
-        /// The encoding's name.
-        encoding: &'static str,
-        /// The longest history that it supports.
-        longest: u32,
-        /// The requested history.
-        found: u32,
-    },
-    /// The orientation.
+    History { encoding: &'static str, longest: u32, found: u32 },
     #[error(
         "the encoding `{encoding}` does not show who is to move, so it is seen from the side to move only, got `{found}`; \
          use `side_to_move`, or an encoding that shows it: {others}"
     )]
-    Orientation {
-        /// The encoding's name.
-        encoding: &'static str,
-        /// The requested orientation.
-        found: &'static str,
-        /// The names of encodings that support it.
-        others: String,
-    },
+    Orientation { encoding: &'static str, found: &'static str, others: String },
 }
 
 fn range(longest: u32) -> String {

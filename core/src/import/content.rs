@@ -11,79 +11,36 @@ use thiserror::Error;
 
 /// A file that cannot be imported.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SourceError {
-    /// It does not exist, or may not be read.
     #[error("cannot read {}: {cause}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-    /// It is not a file.
+    Read { file: PathBuf, cause: io::Error },
     #[error("{} is a folder; give the files in it, such as {}", file.display(), file.join(such_as).display())]
-    Folder {
-        /// The folder.
-        file: PathBuf,
-        /// What names of such files look like.
-        such_as: &'static str,
-    },
-    /// It has no content.
+    Folder { file: PathBuf, such_as: &'static str },
     #[error("{} is empty; expected {expected}", file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-        /// What it should hold.
-        expected: &'static str,
-    },
+    Empty { file: PathBuf, expected: &'static str },
     /// It is of a format that is not read.
     #[error("{} is {format}; {advice}", file.display())]
-    Format {
-        /// The file.
-        file: PathBuf,
-        /// The format.
-        format: &'static str,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// It has no games.
+    Format { file: PathBuf, format: &'static str, advice: &'static str },
     #[error("{} has no games at its beginning; expected PGN, such as \"1. e4 e5 2. Nf3 1-0\", plain or compressed as .zst or .gz", file.display())]
-    NotPgn {
-        /// The file.
-        file: PathBuf,
-    },
-    /// It has no training data of lc0.
+    NotPgn { file: PathBuf },
     #[error(
         "{} {found}; expected training data of lc0: records of version 6 or 7, as they are, as .gz or .zst, or as a .tar of such files",
         file.display()
     )]
-    NotLc0 {
-        /// The file.
-        file: PathBuf,
-        /// What it has.
-        found: String,
-    },
-    /// Its content is cut or damaged.
+    NotLc0 { file: PathBuf, found: String },
     #[error(
         "{} is cut or damaged: {cause} (after {offset} decompressed bytes); get the file again, and import it under another name",
         file.display()
     )]
     Damaged {
-        /// The file.
         file: PathBuf,
-        /// Decompressed bytes before the fault.
         offset: u64,
         /// What is wrong, such as the decompressor's message.
         cause: io::Error,
     },
-    /// Two files have the same content.
     #[error("{} and {} have the same content; give one of them", first.display(), second.display())]
-    Twice {
-        /// The first file.
-        first: PathBuf,
-        /// The second.
-        second: PathBuf,
-    },
+    Twice { first: PathBuf, second: PathBuf },
 }
 
 /// The kinds of compression, by the first bytes.

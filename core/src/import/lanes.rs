@@ -19,33 +19,24 @@ pub type KeepImport<'a> =
 
 /// An import ended early. Shards that were kept remain valid.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ImportError {
-    /// A file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// No game was taken.
     #[error(
         "none of {read} games is taken: {kinds}{first}; look at the files, or give other options, for which dc0-run import needs another --out"
     )]
     NoGames {
-        /// Games that were read.
         read: u64,
         /// How many are broken and left out, by kind.
         kinds: String,
         /// The first broken one; may be empty.
         first: String,
     },
-    /// A shard could not be kept.
     #[error("shard {shard} of the import could not be kept")]
-    Keep {
-        /// The shard's number.
-        shard: u32,
-        /// The cause.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    Keep { shard: u32, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
 /// Everything that determines the rows of an import.

@@ -259,28 +259,20 @@ fn mean(one: f32, other: f32) -> f32 {
 
 /// A batch could not be evaluated.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EvaluatorError {
-    /// The device or the library failed.
     #[error("evaluating a batch of {rows} positions failed: {cause}")]
-    Device {
-        /// Rows of the batch.
-        rows: usize,
-        /// The library's message.
-        cause: String,
-    },
-    /// There is no evaluator for a net.
+    Device { rows: usize, cause: String },
     #[error("the net cannot evaluate positions: {cause}")]
     Make {
         /// What is wrong with the net, the device or the library.
         cause: String,
     },
-    /// A search needs the moves left, which the net does not predict.
     #[error(
         "the search's `moves_left` needs the plies left in the game, which the net does not predict; \
          leave `moves_left` out, or use a net with a `moves_left_head`"
     )]
     NoMovesLeft,
-    /// A search with quiescence has another net than an nnue.
     #[error(
         "the search's `quiescence` follows captures with the values of a net of the kind nnue, which this net is not; leave \
          `quiescence` out, or use a net with `tower: #{{ kind: \"nnue\" }}`"
@@ -289,15 +281,11 @@ pub enum EvaluatorError {
     /// A tablebase that a search probed instead of the net could not be read.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
-    /// A net produced NaN or infinity.
     #[error(
         "the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint, or in f16 \
          its numbers exceed 65,504, give another precision"
     )]
-    NotFinite {
-        /// The row of the batch.
-        row: usize,
-    },
+    NotFinite { row: usize },
 }
 
 /// Evaluates batches of positions. A row's evaluation depends only on that row and the batch size.

@@ -28,21 +28,15 @@ use super::TensorProblems;
 
 /// A net could not be put on a device.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TorchError {
-    /// libtorch cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The weights do not match the spec.
     #[error("cannot build the net: {0}")]
     Weights(#[from] TensorProblems),
     /// libtorch failed, for instance because it ran out of memory.
     #[error("libtorch failed while {doing}: {source}")]
-    Library {
-        /// The operation that failed.
-        doing: &'static str,
-        /// The library's error.
-        source: tch::TchError,
-    },
+    Library { doing: &'static str, source: tch::TchError },
 }
 
 #[cfg(test)]

@@ -20,53 +20,24 @@ pub type Weights = BTreeMap<String, WeightTensor>;
 
 /// One problem with one tensor.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TensorProblem {
-    /// A tensor of the net is missing.
     #[error("{name}: missing; expected shape {expected:?}")]
-    Missing {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        expected: Vec<usize>,
-    },
-    /// The net has no such tensor.
+    Missing { name: String, expected: Vec<usize> },
     #[error("{name}: the net has no such tensor; found shape {found:?}")]
-    Surplus {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        found: Vec<usize>,
-    },
+    Surplus { name: String, found: Vec<usize> },
     /// A tensor's shape differs from the net's, or its number of values from its shape.
     #[error("{name}: expected shape {expected:?}, found {found:?} with {values} values")]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// The shape in the net.
-        expected: Vec<usize>,
-        /// The given shape.
-        found: Vec<usize>,
-        /// The number of given values.
-        values: usize,
-    },
-    /// A tensor is not stored as floats of 32 or 16 bits.
+    Shape { name: String, expected: Vec<usize>, found: Vec<usize>, values: usize },
     #[error("{name}: expected floats of 32 or 16 bits (F32 or F16), found {found}; convert the tensor")]
-    Dtype {
-        /// The tensor.
-        name: String,
-        /// The stored type.
-        found: String,
-    },
-    /// A value is NaN or infinite.
+    Dtype { name: String, found: String },
     #[error(
         "{name}: expected finite values, found {value} at index {index}; go back to an earlier checkpoint"
     )]
     NotFinite {
-        /// The tensor.
         name: String,
         /// The index of the first such value in row-major order.
         index: usize,
-        /// The value.
         value: f32,
     },
 }

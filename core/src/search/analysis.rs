@@ -61,11 +61,10 @@ pub const RULES: Rules = Rules { max_plies: 10_000 };
 
 /// The analysis ended early.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum AnalysisError {
-    /// The net failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

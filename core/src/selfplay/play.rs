@@ -25,44 +25,26 @@ pub type KeepShard<'a> =
 
 /// Self-play ended early. Shards that were kept remain valid.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SelfPlayError {
-    /// The net failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A stored game cannot be replayed.
     #[error("a stored game is not valid")]
     Game(#[from] GameTextError),
-    /// A stored position belongs to no game.
     #[error(
         "game {game}, ply {ply}: a stored position should be one of a game of its shard, in the order of the games; the data is \
         damaged, play or import it again"
     )]
-    Stray {
-        /// The position's game.
-        game: u32,
-        /// The position's ply.
-        ply: u16,
-    },
-    /// Tablebases cannot be read.
+    Stray { game: u32, ply: u16 },
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
     /// The job is for games of another search.
     #[error("expected parameters with `search` of the kind \"{expected}\", got another one")]
-    Searcher {
-        /// The kind that the job plays.
-        expected: &'static str,
-    },
-    /// A finished shard could not be kept.
+    Searcher { expected: &'static str },
     #[error("shard {shard} of the self-play games was played but could not be kept")]
-    Keep {
-        /// The shard's number.
-        shard: u32,
-        /// The cause.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    Keep { shard: u32, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
 /// Everything that determines the games of an iteration that a tree search plays.

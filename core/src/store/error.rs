@@ -10,95 +10,57 @@ use super::row::RowFault;
 
 /// A file that cannot be read, used or written.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    /// The file does not exist.
     #[error("{} is missing; if a step of a run made it, run the script again: the step makes it again", file.display())]
-    Missing {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The file cannot be read.
+    Missing { file: PathBuf },
     #[error("cannot read {}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Read { file: PathBuf, source: io::Error },
     /// The file cannot be written; what was there before is unchanged.
     #[error("cannot write {}; check free disk space and permissions, then run again", file.display())]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Write { file: PathBuf, source: io::Error },
     /// The file is truncated, changed or not a Parquet file at all.
     #[error(
         "{} is not a whole Parquet file ({cause}); delete it and run the script again: the step makes it again",
         file.display()
     )]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// The reader's error.
-        cause: String,
-    },
+    Damaged { file: PathBuf, cause: String },
     /// The file holds another table, or was not written by dc0.
     #[error(
         "{} is not a table `{expected}` of dc0 but {}; give the path of another file",
         file.display(),
         found.as_ref().map_or("names no table".to_owned(), |found| format!("a table `{found}`"))
     )]
-    Table {
-        /// The file.
-        file: PathBuf,
-        /// The expected table.
-        expected: &'static str,
-        /// The table named in the file.
-        found: Option<String>,
-    },
-    /// The file was written by a newer dc0.
+    Table { file: PathBuf, expected: &'static str, found: Option<String> },
     #[error(
         "{} has version {found} of the table `{table}`, and this dc0 knows versions up to {newest}; use a newer dc0",
         file.display()
     )]
     Version {
-        /// The file.
         file: PathBuf,
-        /// The table.
         table: &'static str,
-        /// The newest version that this program reads.
         newest: u32,
         /// The version as written in the file.
         found: String,
     },
-    /// The file's columns are not those of its table.
     #[error(
         "{} does not have the columns of the table `{table}`: {}; files of dc0 must not be rewritten by other programs",
         file.display(),
         problems.join("; ")
     )]
     Columns {
-        /// The file.
         file: PathBuf,
-        /// The table.
         table: &'static str,
         /// Every missing, unexpected or mistyped column.
         problems: Vec<String>,
     },
-    /// A row holds impossible values.
     #[error("{}: row {row} of the table `{table}` ({key}): {fault}", file.display())]
     Row {
-        /// The file.
         file: PathBuf,
-        /// The table.
         table: &'static str,
         /// The row's index in the file, from 0.
         row: usize,
-        /// The row's key.
         key: String,
-        /// What is wrong.
         fault: String,
     },
     /// The file is that of another run or sweep.
@@ -106,17 +68,7 @@ pub enum StoreError {
         "{} belongs elsewhere: its {name} is \"{found}\", not \"{expected}\"; delete it and run the script again, which writes it again",
         file.display()
     )]
-    Foreign {
-        /// The file.
-        file: PathBuf,
-        /// What differs.
-        name: String,
-        /// Its expected value.
-        expected: String,
-        /// The value in the file.
-        found: String,
-    },
-    /// Files have changed since they were written.
+    Foreign { file: PathBuf, name: String, expected: String, found: String },
     #[error(
         "{}: {}; delete what is left of {} and run the script again: {}",
         match faults.len() {
@@ -127,10 +79,7 @@ pub enum StoreError {
         if faults.len() == 1 { "it" } else { "them" },
         if faults.len() == 1 { "its step makes it again" } else { "their steps make them again" },
     )]
-    Changed {
-        /// All of them.
-        faults: Vec<FileFault>,
-    },
+    Changed { faults: Vec<FileFault> },
 }
 
 impl StoreError {

@@ -62,33 +62,17 @@ pub struct SampleError {
 
 /// What is wrong with a stored game or position.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum Fault {
-    /// The game has no legal start position.
     #[error("{0}")]
     Start(FenError),
-    /// A move of the game is not legal.
     #[error("the move {packed} (packed) is not legal here")]
-    IllegalMove {
-        /// The move as stored.
-        packed: u16,
-    },
+    IllegalMove { packed: u16 },
     /// A stored value differs from the replay.
     #[error("the {column} should be {expected}, found {found}")]
-    Differs {
-        /// The column of the table.
-        column: &'static str,
-        /// What the replay gives.
-        expected: String,
-        /// What is stored.
-        found: String,
-    },
-    /// The policy target holds an illegal move.
+    Differs { column: &'static str, expected: String, found: String },
     #[error("the policy target holds the move {packed} (packed), which is not legal here")]
-    TargetIllegal {
-        /// The move as stored.
-        packed: u16,
-    },
-    /// A full search has no policy target.
+    TargetIllegal { packed: u16 },
     #[error("a full search should have a policy target, found a sum of 0")]
     NoTarget,
     /// The search's value is not a valid distribution over results.
@@ -99,7 +83,6 @@ pub enum Fault {
         /// P(draw).
         d: f32,
     },
-    /// A position is out of order or belongs to no ply of a game.
     #[error(
         "games and plies should be in ascending order, and every position should belong to a ply of a game of the same part"
     )]

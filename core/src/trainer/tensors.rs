@@ -50,20 +50,13 @@ impl TensorCounts {
 
 /// Tensors that were not written.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TensorError {
-    /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
     /// Rows contradict each other, or the rules of chess.
     #[error("game {game}, ply {ply}: {fault}")]
-    Rows {
-        /// The game.
-        game: u32,
-        /// The ply.
-        ply: usize,
-        /// What is wrong.
-        fault: String,
-    },
+    Rows { game: u32, ply: usize, fault: String },
 }
 
 /// A tensor of the file.

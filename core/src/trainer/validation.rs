@@ -165,17 +165,15 @@ fn huber(predicted: f32, target: f32) -> f64 {
 
 /// Why a net could not be measured.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ValidateError {
-    /// Stored rows contradict each other or the rules of chess.
     #[error(transparent)]
     Sample(#[from] SampleError),
     /// A stored game cannot be replayed.
     #[error(transparent)]
     Game(#[from] GameTextError),
-    /// The net failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -36,30 +36,20 @@ pub fn is_by_rows(net: &NetworkSpec) -> bool {
 
 /// Why a backend cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum BackendError {
-    /// The device is unknown or missing.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// libtorch cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The library of ONNX Runtime cannot be used.
     #[error(transparent)]
     OnnxRuntime(#[from] OnnxRuntimeError),
-    /// ONNX Runtime is used on the CPU only.
     #[error("the backend onnx runs on the CPU, not on {device}; give `--device cpu` or the backend torch")]
-    OnnxDevice {
-        /// The requested device.
-        device: String,
-    },
-    /// ONNX Runtime is used in 32-bit floats only.
+    OnnxDevice { device: String },
     #[error(
         "the backend onnx supports f32 only, not {precision}; leave the precision out or give the backend torch"
     )]
-    OnnxPrecision {
-        /// The requested precision.
-        precision: &'static str,
-    },
+    OnnxPrecision { precision: &'static str },
 }
 
 /// The backend that the user requests for a new run's nets.

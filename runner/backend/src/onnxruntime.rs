@@ -31,18 +31,16 @@ const FIND_PACKAGE: &str = "import importlib.util as u; s = u.find_spec('onnxrun
 
 /// Why there is no usable library.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OnnxRuntimeError {
     /// The given library cannot be used; no other is tried.
     #[error("{by} is {}, which cannot be used: {source}", path.display())]
     Given {
         /// The option or variable that gives it.
         by: &'static str,
-        /// The path.
         path: PathBuf,
-        /// What is wrong with it.
         source: OnnxLibraryError,
     },
-    /// The given folder holds no library.
     #[error(
         "{by} is {}, a folder without ONNX Runtime's library; \
          give the library itself, or the folder of the Python package onnxruntime",
@@ -51,10 +49,8 @@ pub enum OnnxRuntimeError {
     Empty {
         /// The option or variable that gives it.
         by: &'static str,
-        /// The folder.
         path: PathBuf,
     },
-    /// No library was found anywhere.
     #[error(
         "no ONNX Runtime found; `pip install onnxruntime` brings one, `--onnxruntime PATH` says where it is{}",
         lines(tried)

@@ -42,28 +42,20 @@ pub struct DiffArgs {
 
 /// Why runs cannot be compared.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum CompareError {
-    /// There is no such run.
     #[error(
         "\"{name}\" is neither the folder of a run nor the name of one in datasets/; expected a folder with a run.json"
     )]
-    Unknown {
-        /// The name as given.
-        name: String,
-    },
-    /// A sweep has many runs.
+    Unknown { name: String },
     #[error(
         "{} is a sweep, but a run is needed; name one of its trials, such as {}, or open trials.parquet for all of them",
         .folder.display(), .folder.join("trials").join("0000-0").display()
     )]
-    Sweep {
-        /// Its folder.
-        folder: PathBuf,
-    },
+    Sweep { folder: PathBuf },
     /// A run's record, journal or manifests cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A table cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

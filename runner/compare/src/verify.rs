@@ -31,15 +31,12 @@ pub struct VerifyArgs {
 
 /// Why nothing can be said about a run.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum VerifyError {
-    /// There is no such run.
     #[error(
         "\"{name}\" is neither a run or sweep nor a folder of them, nor the name of one in datasets/; expected a folder with a run.json or sweep.json"
     )]
-    Unknown {
-        /// The name as given.
-        name: String,
-    },
+    Unknown { name: String },
     /// A process is writing it, or it cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -46,11 +46,10 @@ pub fn bench() -> Result<String, BenchError> {
 
 /// Why [`bench`] failed.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum BenchError {
-    /// The engine cannot be set up.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// An evaluator failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
 }

@@ -8,53 +8,27 @@ use thiserror::Error;
 
 /// Why a broker cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum BrokerError {
-    /// The address is malformed.
     #[error("{url} is no address of a broker: {problem}")]
     Address {
         /// The address, without credentials.
         url: String,
-        /// What is wrong.
         problem: String,
     },
     /// A file with credentials or certificates cannot be used.
     #[error("cannot use the {what} in {}: {problem}", file.display())]
-    Unusable {
-        /// What it should hold.
-        what: &'static str,
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Unusable { what: &'static str, file: PathBuf, problem: String },
     /// A broker on another machine, without credentials.
     #[error(
         "{address} has no credentials, so everybody who reaches that broker could hand in games; give the broker a token, an NKey or TLS \
          (docs/guides/several-machines.md) and `--credentials FILE`, or use a broker on this machine"
     )]
-    Open {
-        /// The address.
-        address: String,
-    },
-    /// No connection.
+    Open { address: String },
     #[error("cannot connect to the broker at {address}: {cause}")]
-    Connect {
-        /// The address.
-        address: String,
-        /// The cause.
-        cause: String,
-    },
-    /// A request failed.
+    Connect { address: String, cause: String },
     #[error("the broker at {address} did not {what}: {cause}")]
-    Request {
-        /// The address.
-        address: String,
-        /// What was requested.
-        what: &'static str,
-        /// The cause.
-        cause: String,
-    },
-    /// The place of the files is malformed, or cannot be used.
+    Request { address: String, what: &'static str, cause: String },
     #[error(
         "{url} is no place for files: {problem}; expected a folder, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH, with the \
          usual variables for the cloud's credentials (docs/guides/several-machines.md)"
@@ -62,20 +36,15 @@ pub enum BrokerError {
     Artefacts {
         /// The place, without credentials.
         url: String,
-        /// What is wrong.
         problem: String,
     },
-    /// A request to the place of the files failed.
     #[error("{url} did not {what}: {cause}")]
     Store {
         /// The place, without credentials.
         url: String,
-        /// What was requested.
         what: &'static str,
-        /// The cause.
         cause: String,
     },
-    /// The thread of the connection cannot be started.
     #[error("cannot start the thread of the connection to the broker: {0}")]
     Thread(std::io::Error),
 }
@@ -96,13 +65,10 @@ impl Fault for BrokerError {
 /// Why an object cannot be had.
 #[derive(Debug, Error)]
 pub(crate) enum ObjectError {
-    /// The broker failed.
     #[error(transparent)]
     Broker(#[from] BrokerError),
-    /// It is not there.
     #[error("{0}")]
     Missing(String),
-    /// It is not what it should be.
     #[error("{0}")]
     Wrong(String),
 }

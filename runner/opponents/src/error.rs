@@ -11,42 +11,25 @@ use thiserror::Error;
 
 /// Why a program cannot be an opponent.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OpponentError {
-    /// There is no command.
     #[error("expected the name or path of a program, such as \"stockfish\", found an empty text")]
     NoCommand,
-    /// The command is not installed.
     #[error("there is no program \"{command}\" in {folders}{hint}")]
-    NotInstalled {
-        /// The command.
-        command: String,
-        /// What to do.
-        hint: String,
-        /// The folders that were searched.
-        folders: String,
-    },
+    NotInstalled { command: String, hint: String, folders: String },
     /// The file is none that can be started.
     #[error("{} {what}", path.display())]
     NoProgram {
-        /// The file.
         path: PathBuf,
         /// What it is, and what to do.
         what: String,
     },
     /// A file that decides how the program plays cannot be read.
     #[error("cannot read {} for its digest: {cause}; expected a file that this account can read", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// The system cannot start the file.
+    Unreadable { path: PathBuf, cause: io::Error },
     #[error("cannot start {}: {cause}{hint}", path.display())]
     Start {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         cause: io::Error,
         /// What to do, if that is known; may be empty.
         hint: String,
@@ -54,30 +37,23 @@ pub enum OpponentError {
     /// The program ended before it was ready.
     #[error("{program} {ending}; expected {expectation}{hint}")]
     Ended {
-        /// The program.
         program: String,
         /// How it ended and what it wrote.
         ending: String,
         /// The answer that was expected, and to what.
         expectation: String,
-        /// What to do.
         hint: String,
     },
-    /// The program did not answer as its protocol demands.
     #[error(
         "{program} {found} within {seconds} s; expected {expectation}{hint}; raise `start_timeout` for a \
          program that starts slowly"
     )]
     NotReady {
-        /// The program.
         program: String,
-        /// What it wrote.
         found: String,
-        /// `start_timeout`.
         seconds: f64,
         /// The answer that was expected, and to what.
         expectation: String,
-        /// What to do.
         hint: String,
     },
     /// Wrong parameters, or options that the program does not have.
@@ -86,15 +62,11 @@ pub enum OpponentError {
     /// The tablebases of dc0's own search cannot be opened.
     #[error(transparent)]
     Tablebases(#[from] TablebaseError),
-    /// A file has changed since the opponent was made.
     #[error(
         "{} has changed since this match began; run the script again, and games against the new version become a match of their own",
         path.display()
     )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
 }
 
 impl Fault for OpponentError {

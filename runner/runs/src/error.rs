@@ -11,221 +11,91 @@ use dc0_process::fault::Fault;
 
 /// A run cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RunError {
-    /// The name cannot be a folder's name.
     #[error(
         "{name:?} is not a valid name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them, not beginning with `-` or `.`"
     )]
-    Name {
-        /// As the script gives it.
-        name: String,
-    },
-    /// Another process writes the run.
+    Name { name: String },
     #[error("the run {} is being written by {}; wait for it, or stop it first", .folder.display(), holder(*.pid))]
     Locked {
-        /// The run.
         folder: PathBuf,
         /// The other process, if its lock names it.
         pid: Option<u32>,
     },
-    /// The run belongs to another script.
     #[error("the run {} was made by {made_by}, not by {script}; give open_run another name, or --out another folder, or a renamed script its name back", .folder.display())]
-    OtherScript {
-        /// The run.
-        folder: PathBuf,
-        /// Its script.
-        made_by: String,
-        /// The script that is running.
-        script: String,
-    },
-    /// The run was made by a newer program.
+    OtherScript { folder: PathBuf, made_by: String, script: String },
     #[error("the run {} has format version {found}, and this dc0-run knows {known}; use the newer dc0-run", .folder.display())]
-    Newer {
-        /// The run.
-        folder: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The version this program writes.
-        known: u32,
-    },
-    /// An option differs from the value that was fixed when the run was created.
+    Newer { folder: PathBuf, found: u32, known: u32 },
     #[error("the run {} was created with {what} {fixed}, and {requested} was asked for; leave it out, or open another run", .folder.display())]
-    Fixed {
-        /// The run.
-        folder: PathBuf,
-        /// What is fixed.
-        what: &'static str,
-        /// The value at the run's creation.
-        fixed: String,
-        /// The value requested now.
-        requested: String,
-    },
-    /// The folder holds something other than a run.
+    Fixed { folder: PathBuf, what: &'static str, fixed: String, requested: String },
     #[error("{} is not empty and has no run.json; give open_run another name, or --out another folder", .folder.display())]
-    NoRun {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// There is no run to take steps from.
+    NoRun { folder: PathBuf },
     #[error("{} holds no run, so no steps can be taken over from it; look at the names of runs beside this one", .folder.display())]
-    Absent {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Absent { folder: PathBuf },
     /// Steps of the other run would have other results here.
     #[error("steps of {} cannot be taken over: it plays and trains with {found}, and this run with {own}", .folder.display())]
-    OtherEnvironment {
-        /// The other run.
-        folder: PathBuf,
-        /// What it was created with.
-        found: String,
-        /// What this run has.
-        own: String,
-    },
-    /// A fork has the name of the run that it begins with.
+    OtherEnvironment { folder: PathBuf, found: String, own: String },
     #[error("{name} cannot begin with itself; give the fork another name")]
-    ForkSelf {
-        /// The name.
-        name: String,
-    },
-    /// An existing run is opened as a fork, but is not one.
+    ForkSelf { name: String },
     #[error("the run {} exists and is not a fork; give the fork another name", .folder.display())]
-    NoFork {
-        /// The run.
-        folder: PathBuf,
-    },
-    /// A fork is opened as an ordinary run.
+    NoFork { folder: PathBuf },
     #[error("the run {} is a fork of {fixed}; open it with fork(…) as it was made, or give open_run another name", .folder.display())]
     IsFork {
-        /// The run.
         folder: PathBuf,
         /// The run and iteration that it begins with.
         fixed: String,
     },
-    /// An existing fork begins with something else.
     #[error("the run {} is a fork of {fixed}, and one of {requested} was asked for; give the new fork another name", .folder.display())]
     OtherFork {
-        /// The run.
         folder: PathBuf,
         /// The run and iteration that it begins with.
         fixed: String,
-        /// The run and iteration that were requested.
         requested: String,
     },
-    /// A run is forked at an iteration that it has not reached.
     #[error("the run {} cannot be forked at iteration {iteration}: {}", .folder.display(), iterations_done(*.finished))]
-    ForkEarly {
-        /// The run.
-        folder: PathBuf,
-        /// The requested iteration.
-        iteration: u32,
-        /// The number of its iterations.
-        finished: usize,
-    },
-    /// A run is forked in the middle of its last iteration.
+    ForkEarly { folder: PathBuf, iteration: u32, finished: usize },
     #[error("iteration {iteration} of the run {} is not finished: its {kind} is under way; let it finish first, or fork it at an earlier iteration", .folder.display())]
-    ForkUnfinished {
-        /// The run.
-        folder: PathBuf,
-        /// The requested iteration.
-        iteration: u32,
-        /// The kind of the unfinished step.
-        kind: String,
-    },
-    /// The steps of a run come from several versions of its script.
+    ForkUnfinished { folder: PathBuf, iteration: u32, kind: String },
     #[error("the steps of {} up to iteration {iteration} are not those of one script ({what}); give the command of that run again until it ends, or fork it at an earlier iteration", .folder.display())]
-    ForkMixed {
-        /// The run.
-        folder: PathBuf,
-        /// The requested iteration.
-        iteration: u32,
-        /// The inconsistency.
-        what: String,
-    },
-    /// A finished step has lost a file.
+    ForkMixed { folder: PathBuf, iteration: u32, what: String },
     #[error("{} belongs to a finished step, and is gone; put back a good copy, or give the run's command again, which does the step again", .path.display())]
-    Lost {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A run that is to be forked has lost a file.
+    Lost { path: PathBuf },
     #[error("{} is gone, and a fork would begin with it; put back a good copy, or give the command of that run again", .path.display())]
-    ForkLost {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The run that a fork begins with no longer has the step.
+    ForkLost { path: PathBuf },
     #[error("{} no longer has step {step}, which this run begins with and has not taken over yet; put that run back as it was, or give the fork another name", .folder.display())]
     ForkGone {
-        /// The other run.
         folder: PathBuf,
         /// The step's short identity.
         step: String,
     },
-    /// The folder holds something other than a sweep.
     #[error("{} is not empty and has no sweep.json; give the sweep another name, or --out another folder", .folder.display())]
-    NoSweep {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoSweep { folder: PathBuf },
     /// Trials of a sweep cannot run by themselves.
     #[error("the trials of {sweep} depend on each other: {what}")]
     Dependent {
-        /// The sweep.
         sweep: String,
         /// What depends on what, and what to do.
         what: String,
     },
-    /// A trial's point is not chosen yet.
     #[error("the sweep {} has no trial {trial} yet; `dc0-run sweep-slurm` and `dc0-run sweep-hq` choose the points of all trials first", .folder.display())]
-    NoPoints {
-        /// The sweep.
-        folder: PathBuf,
-        /// The trial.
-        trial: u32,
-    },
-    /// The points were chosen by another script, or with other parameters.
+    NoPoints { folder: PathBuf, trial: u32 },
     #[error("the script or its parameters have changed since the points of {} were chosen; give the command again that chose them", .folder.display())]
-    PointsChanged {
-        /// The sweep.
-        folder: PathBuf,
-    },
-    /// Processes of their own run trials of a sweep.
+    PointsChanged { folder: PathBuf },
     #[error("trials of {} are being run by processes of their own, or it is being read; wait until they have ended, or stop them", .folder.display())]
-    TrialsRunning {
-        /// The sweep.
-        folder: PathBuf,
-    },
-    /// A script of which this process only does a part of the sweep opens a run first.
+    TrialsRunning { folder: PathBuf },
     #[error(
         "a script that runs in parts opens its sweep first, and this one opens a run; give its command without `sweep-slurm`, \
          `sweep-hq` or `--trial`, or open no run before the sweep"
     )]
     OnlySweeps,
-    /// A part of a sweep is to be done, and the script has none.
     #[error("this script has no sweep; give its command without `sweep-slurm`, `sweep-hq` or `--trial`")]
     WithoutSweep,
     /// A bookkeeping file of the run is damaged.
     #[error("{} is damaged: {cause}; {remedy}", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        cause: String,
-        /// What heals the run.
-        remedy: Remedy,
-    },
-    /// The run was made by an older program, whose files had another form.
+    Damaged { path: PathBuf, cause: String, remedy: Remedy },
     #[error("the run {} has format version {found}, and this dc0-run knows {known}; use the dc0-run that made it, or open another run", .folder.display())]
-    Older {
-        /// The run.
-        folder: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The version this program reads.
-        known: u32,
-    },
-    /// The manifest of a finished step is gone.
+    Older { folder: PathBuf, found: u32, known: u32 },
     #[error("the manifest of the step {step}, which journal.jsonl records as finished, is gone from {}; put back a good copy, or give the run's command again, which does the step again", .folder.display())]
     ManifestLost {
         /// The folder of manifests.
@@ -233,63 +103,29 @@ pub enum RunError {
         /// The step's short identity.
         step: String,
     },
-    /// A file lies among those of steps, and belongs to none.
     #[error("{} belongs to no step; delete it, or put back the manifest of its step", .path.display())]
-    Stray {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The journal is gone.
+    Stray { path: PathBuf },
     #[error("journal.jsonl is gone from {}, though steps are finished there; put back a good copy, or give the run's command again, which goes on without the record of its earlier events and times", .folder.display())]
-    JournalLost {
-        /// The run.
-        folder: PathBuf,
-    },
-    /// The record of a run or sweep is gone.
+    JournalLost { folder: PathBuf },
     #[error("{file} is gone from {}, and {journal} there says that it was written; put back a good copy, or remove the folder to start again", .folder.display())]
-    RecordLost {
-        /// The folder.
-        folder: PathBuf,
-        /// The name of the record's file.
-        file: &'static str,
-        /// The name of the journal's file.
-        journal: &'static str,
-    },
-    /// A shard that was finished is gone before its step is.
+    RecordLost { folder: PathBuf, file: &'static str, journal: &'static str },
     #[error("shard {shard} was removed while its step ran: {} or a file that it lists is gone; give the run's command again, which does that shard again", .path.display())]
     ShardLost {
-        /// The shard.
         shard: u32,
         /// Its note.
         path: PathBuf,
     },
-    /// The folder is no longer the one that this process opened.
     #[error("{} was removed or replaced while this process wrote to it, so what is there now is not whole; remove what is left of it, and give the same command again", .folder.display())]
-    Removed {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// A finished step's file has changed since it was written.
+    Removed { folder: PathBuf },
     #[error("{} belongs to a finished step, and has {found} bytes instead of {expected}; put back a good copy, or delete it to have the step done again", .path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// Its size when it was written.
-        expected: u64,
-        /// Its size now.
-        found: u64,
-    },
+    Changed { path: PathBuf, expected: u64, found: u64 },
     /// A table cannot be written, or files of another run have changed since they were written.
     #[error(transparent)]
     Table(#[from] StoreError),
-    /// The operating system reports an error.
     #[error("cannot {doing} {}", .path.display())]
     Io {
-        /// The attempted operation.
         doing: &'static str,
-        /// The file or folder.
         path: PathBuf,
-        /// The system's error.
         #[source]
         cause: io::Error,
     },

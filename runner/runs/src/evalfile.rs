@@ -25,43 +25,28 @@ const FOLLOWED_BY_NET: u8 = b'+';
 
 /// A net cannot be taken from or put into a single file.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EvalFileError {
-    /// The file is no evalfile.
     #[error(
         "{}: {problem}; expected an evalfile, as `dc0-run export evalfile NET --out FILE` writes it; if it is one, copy it again",
         file.display()
     )]
-    NoEvalFile {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
+    NoEvalFile { file: PathBuf, problem: String },
     /// The net in it was changed.
     #[error("{}: {problem}; the file is damaged, copy it again", file.display())]
     Damaged {
         /// The evalfile, or the engine with it at its end.
         file: PathBuf,
-        /// What is wrong with it.
         problem: String,
     },
-    /// The engine has lost its net.
     #[error("{}: the net that this engine was made with is missing at its end; it was cut, copy it again", file.display())]
-    Cut {
-        /// The program.
-        file: PathBuf,
-    },
-    /// The net in it cannot be used.
+    Cut { file: PathBuf },
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A file cannot be read or written.
     #[error("cannot {doing} {}: {cause}", file.display())]
     Io {
-        /// The attempted operation.
         doing: &'static str,
-        /// The file.
         file: PathBuf,
-        /// The system's error.
         #[source]
         cause: io::Error,
     },

@@ -19,55 +19,33 @@ use dc0_process::fault::Fault;
 
 /// The net that a command line names cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum NetError {
-    /// No such file or run exists.
     #[error(
         "\"{name}\" is neither a file ending in .safetensors nor a run, by its folder or its name in {}; expected NET.safetensors, RUN, \
          RUN:GENERATION, {SHIPPED_RESIDUAL} or {SHIPPED_NNUE}",
         runs.display()
     )]
-    Unknown {
-        /// As given.
-        name: String,
-        /// The folder that holds runs.
-        runs: PathBuf,
-    },
-    /// The run has no net yet.
+    Unknown { name: String, runs: PathBuf },
     #[error("the run {} has promoted no net yet; run its script first", run.display())]
-    NoGeneration {
-        /// The run.
-        run: PathBuf,
-    },
-    /// The run has fewer generations.
+    NoGeneration { run: PathBuf },
     #[error("the run {} has no generation {requested}; its generations are 0 to {last}{others}", run.display())]
     MissingGeneration {
-        /// The run.
         run: PathBuf,
-        /// The requested generation.
         requested: String,
-        /// The run's last generation.
         last: u32,
         /// How to name its nets that are no generations; may be empty.
         others: String,
     },
-    /// The file is not the run's net.
     #[error(
         "{}: expected digest {expected} as the run says, found {found}; \
          put back the file, or run the script again",
         file.display()
     )]
-    Digest {
-        /// The weights file.
-        file: PathBuf,
-        /// The digest that the run's records have.
-        expected: String,
-        /// The digest of the file.
-        found: String,
-    },
+    Digest { file: PathBuf, expected: String, found: String },
     /// The run's list of generations cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The net cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// The net that the program carries cannot be read.

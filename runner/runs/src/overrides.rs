@@ -79,20 +79,17 @@ impl std::str::FromStr for Override {
 
 /// A file of parameters cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ParamsFileError {
-    /// It cannot be read.
     #[error("cannot read the parameters in {}", .path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// The system's error.
         #[source]
         cause: std::io::Error,
     },
     /// It is not valid TOML or JSON, or not a group of values.
     #[error("{}: expected {expected}", .path.display())]
     Form {
-        /// The file.
         path: PathBuf,
         /// The expected form, and what was found.
         expected: String,

@@ -24,71 +24,36 @@ use dc0_runs::sources::{Sources, normalised};
 
 /// Why a script file cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum LoadError {
-    /// The path is absolute.
     #[error("import \"{path}\": absolute paths are not allowed; give a path relative to this file")]
-    Absolute {
-        /// As the script gives it.
-        path: String,
-    },
-    /// The path leads out of the folder.
+    Absolute { path: String },
     #[error(
         "import \"{path}\": leads out of {folder}, and only files at or below the script's folder can be imported"
     )]
-    Outside {
-        /// As the script gives it.
-        path: String,
-        /// The folder of the script that was started.
-        folder: String,
-    },
-    /// A file imports itself, directly or through others.
+    Outside { path: String, folder: String },
     #[error("import \"{path}\": this file is being imported already ({chain}); let both import a third file")]
     Circular {
-        /// As the script gives it.
         path: String,
         /// The files being imported, the outermost first.
         chain: String,
     },
-    /// There is no such file.
     #[error("import \"{path}\": there is no {named}{hint}")]
     Missing {
-        /// As the script gives it.
         path: String,
-        /// The file that it leads to.
         named: String,
         /// A suggestion, if a file of a similar name exists.
         hint: String,
     },
-    /// It is a folder, a pipe or a device.
     #[error("import \"{path}\": {} is not a regular file; a pipe would block and can be read only once", .named.display())]
-    NoFile {
-        /// As the script gives it.
-        path: String,
-        /// What it leads to.
-        named: PathBuf,
-    },
-    /// The file is too large for a script.
+    NoFile { path: String, named: PathBuf },
     #[error("{} has at least {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
-    /// The file has too many lines for a script.
+    TooLarge { path: PathBuf, bytes: u64 },
     #[error("{} has {lines} lines; a script has at most {MAX_SCRIPT_LINES}", .path.display())]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-        /// Its lines.
-        lines: usize,
-    },
-    /// The file cannot be read.
+    TooLong { path: PathBuf, lines: usize },
     #[error("cannot read the script {}", .path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         cause: io::Error,
     },

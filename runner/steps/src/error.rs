@@ -26,8 +26,8 @@ use dc0_runs::RunError;
 
 /// Workers could not do a step's shards.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum FleetError {
-    /// The broker cannot be used.
     #[error("the broker at {address} {problem}")]
     Broker {
         /// Its address, without credentials.
@@ -35,102 +35,66 @@ pub enum FleetError {
         /// What is wrong, and what to do.
         problem: String,
     },
-    /// No worker that tried could do a shard.
     #[error(
         "no worker could do shard {shard}, of those that tried: {cause}; fix that, or see the workers' logs, and give the same command again"
     )]
     Failed {
-        /// The shard's number.
         shard: u32,
         /// What the worker that tried it last says.
         cause: String,
     },
-    /// A shard that a worker had done could not be done again for comparison.
     #[error(
         "shard {shard} could not be done again here, it panicked: {cause}; report that, or leave the comparison out with `--recheck 0`, \
          and give the same command again"
     )]
-    Recheck {
-        /// The shard's number.
-        shard: u32,
-        /// What the panic says.
-        cause: String,
-    },
-    /// What workers sent back for a shard was wrong again and again.
+    Recheck { shard: u32, cause: String },
     #[error(
         "what {} workers sent back for shard {shard} was wrong; the last was {worker}, because {cause}; stop the workers that are \
          put aside, and give the same command again",
         attempts
     )]
     Refused {
-        /// The shard's number.
         shard: u32,
         /// Replies that were refused.
         attempts: u32,
-        /// The last worker.
         worker: String,
-        /// What was wrong.
         cause: String,
     },
 }
 
 /// A step ended early. Its finished parts are kept, and the same command resumes from there.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum StepError {
-    /// The run's bookkeeping.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A table.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A stored net.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A net that cannot be computed in integers.
     #[error(transparent)]
     Nnue(#[from] NnueError),
-    /// A net's file differs from the one that the run made.
     #[error(
         "{file} is not the net that the run made: expected blake3 {expected}, found {found}; put the right file back"
     )]
-    OtherNetwork {
-        /// The file.
-        file: String,
-        /// The digest that the run knows.
-        expected: String,
-        /// The digest of the file.
-        found: String,
-    },
-    /// Games that cannot be trained on.
+    OtherNetwork { file: String, expected: String, found: String },
     #[error(transparent)]
     Samples(#[from] SampleError),
     /// Tablebases that a parameter names.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
-    /// Self-play.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
-    /// An import of games.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// Training.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// A match.
     #[error(transparent)]
     Arena(#[from] ArenaError),
-    /// A book of openings that cannot be read.
     #[error("openings: cannot read {file}: {cause}")]
-    Openings {
-        /// The file.
-        file: String,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// A book of openings with faults.
+    Openings { file: String, cause: io::Error },
     #[error("openings: {0}")]
     Book(#[from] TextFileError),
-    /// A book with too few openings.
     #[error(
         "openings: {file} has {}{}{}, and the match has {}; play at most {} games, give a larger book, or set `repeat: true`, if the players do \
          not always play the same",
@@ -141,38 +105,20 @@ pub enum StepError {
         2 * openings
     )]
     FewOpenings {
-        /// The file.
         file: String,
         /// Openings in it, without those skipped.
         openings: usize,
-        /// Openings that the match leaves out.
         skipped: usize,
-        /// Games of the file that are no openings, as they are over within the plies that are taken.
         finished: usize,
-        /// Pairs of the match.
         pairs: usize,
     },
-    /// A book whose openings leave no moves to play.
     #[error(
         "openings: the longest opening of {file} has {plies} plies, which must stay below max_plies = {max_plies}, in self-play with `opening_plies`; \
          set `openings: #{{ file, plies }}`"
     )]
-    LongOpenings {
-        /// The file.
-        file: String,
-        /// Plies of its longest opening.
-        plies: usize,
-        /// The ply cap.
-        max_plies: u32,
-    },
-    /// A positions file with a game that its games file does not have.
+    LongOpenings { file: String, plies: usize, max_plies: u32 },
     #[error("{file} has positions of game {game}, which is not stored; `dc0-run verify` finds damaged files")]
-    StrayPosition {
-        /// The file.
-        file: String,
-        /// The game.
-        game: u32,
-    },
+    StrayPosition { file: String, game: u32 },
     /// Searches of given positions.
     #[error(transparent)]
     Search(#[from] AnalysisError),
@@ -185,16 +131,12 @@ pub enum StepError {
     /// An evaluator cannot be made.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// A net cannot grow as asked.
     #[error(transparent)]
     Grow(#[from] GrowError),
-    /// libtorch failed with a net.
     #[error(transparent)]
     Torch(#[from] TorchError),
-    /// A net that is too large for this machine.
     #[error(transparent)]
     Memory(#[from] TooLittleMemory),
-    /// The workers, or the broker between them and this process.
     #[error(transparent)]
     Fleet(#[from] FleetError),
     /// The user asked to stop between two stages.

@@ -243,14 +243,12 @@ pub trait SweepHost: Send + Sync {
 
 /// A host function failed.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum HostError {
-    /// The run cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A step could not be done.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// The backend, device or precision asked for cannot be used.
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// A net that a script names cannot be read.
@@ -259,24 +257,13 @@ pub enum HostError {
     /// The net built into the program cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// There is no such dataset.
     #[error(
         "\"{name}\" is neither a dataset nor a run, nor the name of one in {}; `dc0-run import pgn FILE --out DATASET` makes a dataset",
         parent.display()
     )]
-    NoDataset {
-        /// The name as given.
-        name: String,
-        /// The folder that holds runs.
-        parent: PathBuf,
-    },
-    /// A dataset or run has no games.
+    NoDataset { name: String, parent: PathBuf },
     #[error("{} has no finished games; if its import was stopped, give its command again", folder.display())]
-    NoGames {
-        /// Its folder.
-        folder: PathBuf,
-    },
-    /// A run is redone whose script opens several.
+    NoGames { folder: PathBuf },
     #[error(
         "the script opens several runs, and only scripts of one run can be repeated; run it again into another folder with \
          `dc0-run SCRIPT --out DIR`, and compare the runs with `dc0-run diff`"
@@ -285,7 +272,6 @@ pub enum HostError {
     /// A value of a closed run was used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
-    /// A step is waited for that was not begun.
     #[error("there is nothing to wait for: no step was started beside others")]
     NothingBegun,
     /// A check has come to more steps than any script that ends.

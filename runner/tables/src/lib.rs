@@ -43,13 +43,11 @@ enum Reading {
 
 /// Why a run cannot be queried.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SourcesError {
-    /// There is neither a run nor a sweep of this name.
     #[error("\"{name}\" is neither a run nor a sweep: there is no run.json or sweep.json in {} or {}{hint}", searched[0].display(), searched[1].display())]
     Unknown {
-        /// The name as given.
         name: String,
-        /// The folders searched.
         searched: [PathBuf; 2],
         /// Names of existing runs, as part of the message.
         hint: String,
@@ -59,10 +57,7 @@ pub enum SourcesError {
     Run(#[from] RunError),
     /// The run of a complete trial is gone.
     #[error("{}", lost(folder))]
-    Lost {
-        /// Its folder.
-        folder: PathBuf,
-    },
+    Lost { folder: PathBuf },
 }
 
 /// What is wrong with a sweep that lacks the run of a complete trial.

@@ -37,41 +37,21 @@ pub struct Standings {
 
 /// Why players cannot be rated.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RatingError {
-    /// A player is listed twice.
     #[error("the player {name} is listed twice: give each player a name of its own")]
-    Twice {
-        /// The player.
-        name: String,
-    },
+    Twice { name: String },
     /// A result or an anchor is of nobody.
     #[error("{what} names the player {name}, which is not among the players: {}", .players.join(", "))]
-    Unknown {
-        /// What names it.
-        what: &'static str,
-        /// The player.
-        name: String,
-        /// All players.
-        players: Vec<String>,
-    },
-    /// An anchor's rating is no rating.
+    Unknown { what: &'static str, name: String, players: Vec<String> },
     #[error("the anchor {name} has the rating {elo}, expected Elo from −10000 to 10000")]
-    Anchor {
-        /// The anchor.
-        name: String,
-        /// Its rating.
-        elo: f64,
-    },
-    /// Players cannot be compared.
+    Anchor { name: String, elo: f64 },
     #[error(
         "the players are {} groups that no game connects: {}. Ratings compare players of one group: play games between the groups, \
          or give an anchor in each",
         .groups.len(), .groups.iter().map(|group| group.join(", ")).collect::<Vec<_>>().join("; ")
     )]
-    Disconnected {
-        /// The groups.
-        groups: Vec<Vec<String>>,
-    },
+    Disconnected { groups: Vec<Vec<String>> },
 }
 
 /// The largest rating of an anchor; beyond it, expected scores are 0 and 1.

@@ -9,16 +9,12 @@ use thiserror::Error;
 
 /// A tablebase could not be opened or probed.
 #[derive(Debug, Clone, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TablebaseError {
-    /// No folder was named.
     #[error(
         "\"{given}\" names no folder of tablebases; expected one folder, or several separated by \":\", such as \"/data/syzygy/345:/data/syzygy/6\""
     )]
-    NoFolder {
-        /// The given text.
-        given: String,
-    },
-    /// A folder or a file in it cannot be read.
+    NoFolder { given: String },
     #[error(
         "{}: cannot be read; expected a folder of Syzygy tables (KQvK.rtbw, KQvK.rtbz and the like); check the path and its permissions",
         path.display()
@@ -26,10 +22,8 @@ pub enum TablebaseError {
     Read {
         /// The folder or file.
         path: PathBuf,
-        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The folders contain no table.
     #[error(
         "{}: no Syzygy tables found; expected files such as KQvK.rtbw; name the folder that holds them itself, not one above it",
         folders.display()
@@ -38,7 +32,6 @@ pub enum TablebaseError {
         /// The folders as given.
         folders: PathBuf,
     },
-    /// A table's content does not match its name.
     #[error(
         "{}: the tablebase {table} is damaged or unreadable ({cause}); fetch the file again, or remove it to do without",
         folder.display()
@@ -48,7 +41,6 @@ pub enum TablebaseError {
         folder: PathBuf,
         /// The file's name.
         table: String,
-        /// What is wrong.
         cause: String,
     },
 }

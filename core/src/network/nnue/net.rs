@@ -22,22 +22,16 @@ const LARGEST_OUTPUT: f64 = 1e30;
 
 /// Weights that cannot become integers.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum NnueError {
-    /// The net is of another kind.
     #[error("the net's tower is {}; only those of the kind nnue are computed in integers", kind.name())]
-    Kind {
-        /// Its kind.
-        kind: Tower,
-    },
-    /// The tensors are not those of the spec.
+    Kind { kind: Tower },
     #[error(transparent)]
     Tensors(#[from] TensorProblems),
-    /// A head's outputs may be too large.
     #[error(
         "the {head} head's outputs may reach {reach:e}; the net's weights have diverged, go back to an earlier checkpoint"
     )]
     Outputs {
-        /// The head.
         head: &'static str,
         /// The largest sum of its weights and biases.
         reach: f64,
@@ -48,13 +42,10 @@ pub enum NnueError {
          to an earlier checkpoint"
     )]
     Range {
-        /// The layer.
         layer: &'static str,
-        /// The output.
         output: usize,
         /// The largest sum of 32 of its weights and its bias.
         reach: f32,
-        /// The largest that fits.
         limit: f32,
     },
 }

@@ -12,30 +12,17 @@ use crate::text_table::figure;
 
 /// Why training failed or stopped.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TrainError {
-    /// There is nothing to train on.
     #[error(
         "no samples to train on: of {games} games {held_out} are held out and {unused} have no position to train on; give more games, a larger weight or a smaller validation_fraction, look at phase_weights, or set positions to \"all\" if their searches were no policy targets"
     )]
-    NoSamples {
-        /// Games in all.
-        games: u32,
-        /// Held-out games.
-        held_out: u32,
-        /// Games that gave no sample.
-        unused: u32,
-    },
+    NoSamples { games: u32, held_out: u32, unused: u32 },
     /// There are more samples than can be numbered.
     #[error(
         "an epoch has {count} samples, copies by weight included, and may have at most {most}; use fewer games or smaller weights"
     )]
-    TooManySamples {
-        /// The samples.
-        count: usize,
-        /// The most.
-        most: usize,
-    },
-    /// The samples are not in the net's encoding.
+    TooManySamples { count: usize, most: usize },
     #[error(
         "the net's input is {net}, but the samples are encoded as {samples}; build the samples for this net"
     )]
@@ -45,7 +32,6 @@ pub enum TrainError {
         /// Name and orientation of the samples' encoding.
         samples: String,
     },
-    /// The samples were made with other parameters.
     #[error(
         "the samples were made for other positions, targets, tablebases or another validation_fraction; build them with this training's parameters"
     )]
@@ -54,14 +40,7 @@ pub enum TrainError {
     #[error(
         "nothing would be averaged: average.every = {every}, the optimiser has made {before} updates before, and updates = {updates}; lower average.every, or make more updates"
     )]
-    NothingAveraged {
-        /// Updates between two steps of the average.
-        every: u32,
-        /// Updates of the carried state.
-        before: u64,
-        /// Updates of the training.
-        updates: u32,
-    },
+    NothingAveraged { every: u32, before: u64, updates: u32 },
     /// The training diverged. Only the last stored state is kept.
     #[error(
         "update {update} is not finite (loss {}, of which policy loss {}, value loss {}; gradient norm {}); lower learning_rate or set clip_norm",
@@ -88,55 +67,23 @@ pub enum TrainError {
         update: u32,
         /// The first such tensor: weights, running statistics of batch norm, or the optimiser's averages.
         tensor: String,
-        /// The value.
         value: f32,
     },
     /// The net could not be put on the device or read from it.
     #[error(transparent)]
     Net(#[from] TorchError),
-    /// libtorch failed.
     #[error("libtorch failed while training; a smaller batch needs less memory")]
     Library(#[from] TchError),
-    /// The state cannot be read.
     #[error("{}: the training state cannot be read; check its permissions and the disk", path.display())]
-    StateRead {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The state cannot be written.
+    StateRead { path: PathBuf, source: io::Error },
     #[error("{}: the training state cannot be written; check permissions and free space", path.display())]
-    StateWrite {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is not a valid state.
+    StateWrite { path: PathBuf, source: io::Error },
     #[error("{}: the training state is damaged ({cause}); delete the file to have this training start over from its first update", path.display())]
-    StateDamaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: String,
-    },
-    /// The state was written by another version of the program.
+    StateDamaged { path: PathBuf, cause: String },
     #[error("{}: the training state has version {found}, and this dc0 resumes from version {expected}; finish the training with the dc0 that began it, or delete the file to have it start over from its first update", path.display())]
-    StateVersion {
-        /// The file.
-        path: PathBuf,
-        /// The version found.
-        found: u32,
-        /// The version that this program reads.
-        expected: u32,
-    },
-    /// The state belongs to another training.
+    StateVersion { path: PathBuf, found: u32, expected: u32 },
     #[error("{}: the training state belongs to other parameters, samples, net, seed, threads or device; delete the file to have this training start over from its first update", path.display())]
-    OtherState {
-        /// The file.
-        path: PathBuf,
-    },
+    OtherState { path: PathBuf },
     /// The user asked to stop; the state is stored.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

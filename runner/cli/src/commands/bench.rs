@@ -43,64 +43,32 @@ const RULES: Rules = Rules { max_plies: 512 };
 /// What went wrong while measuring.
 #[derive(Debug, Error)]
 pub(super) enum BenchError {
-    /// An evaluator failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// A device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The machine could not be measured.
     #[error("the machine could not be measured: {message}")]
-    Calibrate {
-        /// Why.
-        message: String,
-    },
-    /// libtorch failed.
+    Calibrate { message: String },
     #[error(transparent)]
     Torch(#[from] TorchError),
-    /// The engine cannot be measured.
     #[error(transparent)]
     Engine(#[from] dc0_engine::uci::BenchError),
-    /// Self-play failed.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
-    /// A training failed.
     #[error(transparent)]
     Training(#[from] TrainError),
-    /// The net of a measurement cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] NetError),
     /// Alpha-beta has no use for the net.
     #[error(transparent)]
     Nnue(#[from] NnueError),
-    /// No net has this name.
     #[error("there is no net \"{name}\"; there are {}", known.join(", "))]
-    Net {
-        /// The name.
-        name: String,
-        /// The names that there are.
-        known: Vec<&'static str>,
-    },
+    Net { name: String, known: Vec<&'static str> },
     /// A device's answers differ from the CPU's.
     #[error("{net} in {precision} on {device} is wrong: {what}")]
-    Wrong {
-        /// The net.
-        net: String,
-        /// The precision.
-        precision: &'static str,
-        /// The device.
-        device: String,
-        /// What was found and expected.
-        what: String,
-    },
-    /// The plot was not written.
+    Wrong { net: String, precision: &'static str, device: String, what: String },
     #[error("cannot write the plot {}: {cause}; give --plot a file in a folder that you may write to", path.display())]
-    Plot {
-        /// The file asked for.
-        path: PathBuf,
-        /// What the system says.
-        cause: String,
-    },
+    Plot { path: PathBuf, cause: String },
 }
 
 impl Fault for BenchError {

@@ -23,44 +23,24 @@ use dc0_process::fault::Fault;
 /// Why nothing was encoded.
 #[derive(Debug, Error)]
 enum EncodeError {
-    /// The encoding has no such history or orientation.
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     /// A position given on the command line cannot be read.
     #[error(transparent)]
     Position(#[from] GameTextError),
-    /// A line of a file is not a position.
     #[error("{}, line {line}: {cause}", file.display())]
     Line {
-        /// The file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
         cause: GameTextError,
     },
-    /// There is nothing to encode.
     #[error("{} has no lines; expected one position in each, such as \"startpos moves e2e4\"", file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The file of positions cannot be read.
+    Empty { file: PathBuf },
     #[error("cannot read the positions of {}: {cause}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
-    /// The result cannot be written.
+    Read { file: PathBuf, cause: io::Error },
     #[error("cannot write the result to {}: {cause}", file.display())]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
+    Write { file: PathBuf, cause: io::Error },
 }
 
 impl Fault for EncodeError {

@@ -18,35 +18,24 @@ pub(super) enum AnalysisError {
     /// Parameters of the command line.
     #[error(transparent)]
     Params(#[from] ParamErrors),
-    /// A net that cannot be used.
     #[error(transparent)]
     Net(#[from] NetError),
     /// The net in the program.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A search that the net cannot serve.
     #[error(
         "--search {member}: expected a net with a {lacks}, which this one does not have; leave it out, or choose another --net"
     )]
-    Unmet {
-        /// The member of the search's parameters.
-        member: &'static str,
-        /// What the net lacks.
-        lacks: &'static str,
-    },
-    /// The backend or device.
+    Unmet { member: &'static str, lacks: &'static str },
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// Signals.
     #[error("cannot listen for Ctrl-C: {0}")]
     Listen(#[from] ctrlc::Error),
     /// A batch that could not be evaluated, or a tablebase that could not be read.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// Stdin.
     #[error("cannot read queries: {0}")]
     Input(io::Error),
-    /// Stdout.
     #[error("cannot write answers: {0}")]
     Output(io::Error),
     /// A bug.

@@ -19,74 +19,50 @@ use dc0_runs::net::NetError;
 
 /// Why a position cannot be explained.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ExplainError {
-    /// The position cannot be read.
     #[error(transparent)]
     Position(#[from] GameTextError),
-    /// There is nothing to search.
     #[error("the game is over in \"{fen}\" ({reason}), so there is nothing to search")]
     Over {
-        /// The position.
         fen: String,
         /// Why, as stored games name it.
         reason: &'static str,
     },
-    /// A stored game that cannot be found.
     #[error(
         "there is no stored game \"{name}\": {problem}; expected RUN:ITERATION:GAME@PLY, such as datasets/az_small:3:17@20"
     )]
-    Stored {
-        /// As given.
-        name: String,
-        /// What is missing.
-        problem: String,
-    },
-    /// A net that cannot be used.
+    Stored { name: String, problem: String },
     #[error(transparent)]
     Net(#[from] NetError),
     /// The net in the program.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// Parameters.
     #[error(transparent)]
     Params(#[from] ParamErrors),
-    /// A search that the net cannot serve.
     #[error(
         "search.{member}: expected a net with a {lacks}, which this one does not have; leave it out, or choose another net"
     )]
-    Unmet {
-        /// The member of the search's parameters.
-        member: &'static str,
-        /// What the net lacks.
-        lacks: &'static str,
-    },
-    /// The backend or device.
+    Unmet { member: &'static str, lacks: &'static str },
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The net's evaluation failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
     /// Tablebases that a parameter names.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
-    /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A run that cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
     /// Stored games that cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Recorded targets that contradict each other.
     #[error("a game's recorded targets contradict each other: {0}")]
     Target(String),
-    /// The result cannot be written.
     #[error("cannot write the explanation to {}", path.display())]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         cause: io::Error,
     },

@@ -119,114 +119,53 @@ const NO_ELO: &str =
 
 /// Why an option was not set.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SettingsError {
-    /// There is no such option.
     #[error("there is no option \"{name}\"{}", hint.as_ref().map(|hint| format!("; did you mean \"{hint}\"?")).unwrap_or_default())]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// The nearest name.
-        hint: Option<String>,
-    },
+    Unknown { name: String, hint: Option<String> },
     /// An option that chess programs know and the engine has not, for a reason.
     #[error("there is no option \"{name}\": {NO_ELO}")]
-    Elo {
-        /// The name given.
-        name: String,
-    },
-    /// The option does not take this value.
+    Elo { name: String },
     #[error("option {name}: expected {expected}, got \"{value}\"; it keeps its value")]
-    Value {
-        /// The option.
-        name: String,
-        /// What it takes.
-        expected: String,
-        /// The value given.
-        value: String,
-    },
+    Value { name: String, expected: String, value: String },
     /// A member of a group that is off, on a command line.
     #[error(
         "option {option} has no effect while {switch} is false; set {switch} to true, too, or leave {option} out"
     )]
-    WithoutEffect {
-        /// The option.
-        option: String,
-        /// The option that switches its group on.
-        switch: String,
-    },
+    WithoutEffect { option: String, switch: String },
     /// An option that the chosen search does not use, on a command line.
     #[error("option {option} has no effect in SearchMode {}; leave it out, or choose another SearchMode", mode.name())]
-    Unused {
-        /// The option.
-        option: String,
-        /// What searches.
-        mode: SearchMode,
-    },
-    /// Another search than the tree search, for a game in the terminal.
+    Unused { option: String, mode: SearchMode },
     #[error("option {SEARCH_MODE}: expected dc0, because `play` uses the tree search, got {}; leave it out", mode.name())]
-    NotPlayed {
-        /// What would search.
-        mode: SearchMode,
-    },
-    /// An option that a game in the terminal does not use.
+    NotPlayed { mode: SearchMode },
     #[error("option {option} is of no use in `play`, {why}; leave it out")]
-    NotInPlay {
-        /// The option.
-        option: String,
-        /// What of the game makes it useless.
-        why: &'static str,
-    },
+    NotInPlay { option: String, why: &'static str },
     /// The temperature beside a root rule that draws no moves, on a command line.
     #[error(
         "option {TEMPERATURE} has no effect with search.root.rule {}, which chooses its move by itself; leave it out, or choose another rule",
         rule.name()
     )]
-    NoDraw {
-        /// The rule.
-        rule: RootRule,
-    },
-    /// The machine has less memory.
+    NoDraw { rule: RootRule },
     #[error(
         "option Hash: expected at most {available} MiB, which this machine has available, got {wanted}; it keeps its value"
     )]
-    Memory {
-        /// The size asked for in MiB.
-        wanted: u32,
-        /// MiB that are available.
-        available: u64,
-    },
-    /// The net cannot serve it.
+    Memory { wanted: u32, available: u64 },
     #[error(
         "option {option}: expected a net with a {lacks}, which this one does not have; set DC0Model to one that has it first; it keeps \
          its value"
     )]
-    Unmet {
-        /// The option.
-        option: String,
-        /// What the net lacks.
-        lacks: &'static str,
-    },
-    /// The log.
+    Unmet { option: String, lacks: &'static str },
     #[error("option LogFile: cannot write to \"{file}\": {cause}; it keeps its value")]
-    Log {
-        /// The file.
-        file: String,
-        /// The cause.
-        cause: std::io::Error,
-    },
+    Log { file: String, cause: std::io::Error },
     /// A parameter of the search or of time management.
     #[error("{0}; it keeps its value")]
     Search(#[from] ParamErrors),
-    /// The net.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net in the program.
     #[error(transparent)]
     Shipped(#[from] CheckpointError),
-    /// What nets run on.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// Tablebases.
     #[error(transparent)]
     Tablebases(#[from] TablebaseError),
 }

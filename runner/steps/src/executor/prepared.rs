@@ -21,74 +21,33 @@ const MOST_PADDING: u32 = 4096;
 
 /// Why a job or a task is not done.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum JobError {
-    /// It is of another version of dc0.
     #[error(
         "the job has format {found}, and this dc0 knows format {FORMAT}; use the same dc0 on all machines"
     )]
-    Format {
-        /// The job's.
-        found: u32,
-    },
-    /// Its kind is not known, or in another version.
+    Format { found: u32 },
     #[error(
         "the job is of kind {kind}, version {version}, which this dc0 does not do for others; use the same dc0 on all machines"
     )]
-    Kind {
-        /// The kind.
-        kind: String,
-        /// Its version.
-        version: u32,
-    },
-    /// A part of it is malformed or out of its range.
+    Kind { kind: String, version: u32 },
     #[error("the job's {part} is wrong: {cause}")]
-    Part {
-        /// The part.
-        part: &'static str,
-        /// The cause.
-        cause: String,
-    },
-    /// Its parameters are wrong.
+    Part { part: &'static str, cause: String },
     #[error(transparent)]
     Params(#[from] ParamErrors),
-    /// What evaluates its nets cannot be used here.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// It is to be done with the same libraries.
     #[error(
         "the job is for {expected}, and this is {found}; use the same libraries on all machines, or a mixed run"
     )]
-    Libraries {
-        /// The job's.
-        expected: String,
-        /// Those of this process.
-        found: String,
-    },
+    Libraries { expected: String, found: String },
     /// Its nets do not fit into the memory of this machine.
     #[error(
         "the job takes at least {needed} bytes of memory on {lanes} lanes, and {available} are available here; use fewer lanes"
     )]
-    Memory {
-        /// Bytes that it takes.
-        needed: u64,
-        /// Threads that do shards.
-        lanes: u32,
-        /// Bytes that are available.
-        available: u64,
-    },
-    /// A file of it is missing or wrong.
+    Memory { needed: u64, lanes: u32, available: u64 },
     #[error("{name} of the job, {bytes} bytes with blake3 {blake3}, cannot be had: {cause}")]
-    Artefact {
-        /// What it is.
-        name: String,
-        /// Its size.
-        bytes: u64,
-        /// Its digest.
-        blake3: String,
-        /// The cause.
-        cause: String,
-    },
-    /// The work failed.
+    Artefact { name: String, bytes: u64, blake3: String, cause: String },
     #[error(transparent)]
     Step(#[from] StepError),
 }
