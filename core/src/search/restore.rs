@@ -25,8 +25,8 @@ fn fault(row: &TreeRow, fault: impl Into<String>) -> TreeFault {
 }
 
 impl Search {
-    /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game, with
-    /// `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
+    /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game with the same
+    /// `graph`, `solver` and `draw_score`, with `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
     /// so far.
     pub fn restore(mut self, rows: &[TreeRow]) -> Result<Self, TreeFault> {
         let Some((root, moves)) = rows.split_first() else { return Ok(self) };
@@ -49,6 +49,14 @@ impl Search {
     fn add_nodes(&mut self, root: &TreeRow, moves: &[TreeRow]) -> Result<(), TreeFault> {
         let mut nodes: Vec<&TreeRow> = moves.iter().filter(|row| row.node != TreeRow::NO_NODE).collect();
         nodes.sort_by_key(|row| row.node);
+        if self.tree.graph.is_none()
+            && let Some([_, row]) = nodes.array_windows().find(|[one, other]| one.node == other.node)
+        {
+            return Err(fault(
+                row,
+                format!("leads to node {}, as another row does; only `graph` searches share nodes", row.node),
+            ));
+        }
         nodes.dedup_by_key(|row| row.node);
         for (number, row) in (0..).zip(std::iter::once(root).chain(nodes)) {
             if row.node != number {
@@ -200,8 +208,17 @@ impl Search {
         if state == State::Expanded && proof.is_none() && visits != below + 1 {
             return Err(fault(row, format!("node {node} has {visits} visits, its moves {below}")));
         }
-        if let Some(graph) = &mut tree.graph {
-            graph.rekey(node, key);
+        let wins = tree.visited_edges(node).iter().any(|edge| edge.proof == Some(Proof::Win));
+        match &mut tree.graph {
+            // Other parents than the one that a proof came through learn of it on their next visit.
+            Some(graph) => graph.rekey(node, key),
+            None if wins && proof.is_none() => {
+                let unproven = format!(
+                    "a move of node {node} wins by force, but the node is not proven; go on with `solver` false"
+                );
+                return Err(fault(row, unproven));
+            }
+            None => {}
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use dc0_core::arena::{BASELINES, Baseline, PlayerParams, baseline};
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::{Problem, Value};
+use dc0_core::search::SearchParams;
 use dc0_core::selfplay::Shard;
 use dc0_core::store::{FileEntry, MatchGameRow, ShardFiles, StoreError, read_entry};
 use dc0_opponents::Opponent;
@@ -271,8 +272,8 @@ pub struct AnalysisFields {
     pub number: u32,
     /// The tables, relative to the run: lines and trees in turn, or only lines.
     pub files: Vec<FileEntry>,
-    /// Whether searches can be continued from the stored trees.
-    pub can_continue: bool,
+    /// The parameters of the searches, if they can be continued from the stored trees.
+    pub continues: Option<SearchParams>,
     /// Summary of the searches.
     pub summary: Summary,
 }

@@ -132,6 +132,21 @@ fn rows_that_do_not_fit_the_game_are_rejected() {
 }
 
 #[test]
+fn trees_of_searches_that_share_nodes_or_prove_nothing_are_rejected_by_others() {
+    let rejected = |game: &Game, of: SearchParams, by: SearchParams| {
+        let rows = searched(game, &of, &mut Hashed::new(encoding(), 2)).rows(0, true);
+        new_search(game.clone(), by).restore(&rows).expect_err("is rejected").to_string()
+    };
+    let shares = SearchParams { graph: true, ..simulations(2000) };
+    let text = rejected(&Game::initial(), shares, simulations(10));
+    assert!(text.contains("only `graph` searches share nodes"), "{text}");
+    let mate = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
+    let proves_nothing = SearchParams { solver: false, mate_in_one: false, c_puct: 8.0, ..simulations(500) };
+    let text = rejected(&mate, proves_nothing, simulations(10));
+    assert!(text.contains("go on with `solver` false"), "{text}");
+}
+
+#[test]
 fn lines_are_legal_and_start_with_the_move_played() {
     for (game, _, search) in some_searches() {
         let lines = search.lines(3);

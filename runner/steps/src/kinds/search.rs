@@ -10,7 +10,7 @@ use dc0_core::durable;
 use dc0_core::event::{Event, Observer};
 use dc0_core::network::Evaluator;
 use dc0_core::params::{Problem, Value};
-use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
+use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, SearchParams, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{FileEntry, SearchFiles, read_entry, write_table};
 use dc0_process::format::{counted, counted_amount};
@@ -39,6 +39,25 @@ use crate::usage::Usage;
 pub(crate) struct PositionSearch {
     network: Network,
     input: SearchInput,
+}
+
+/// Why a search with other parameters cannot go on from the tree of an earlier one.
+fn cannot_continue(earlier: &SearchParams, params: &SearchParams) -> Option<String> {
+    if params.root.rule.plans_ahead() {
+        let planned = "search.root.rule: the search of such a root plans all its simulations before the first and cannot be continued; set \
+                       it to \"puct\", or search the positions with more simulations";
+        return Some(planned.to_owned());
+    }
+    // Sums and proofs in the stored tree depend on these.
+    let fixed = [
+        ("graph", earlier.graph.to_string(), params.graph.to_string()),
+        ("solver", earlier.solver.to_string(), params.solver.to_string()),
+        ("draw_score", earlier.draw_score.to_string(), params.draw_score.to_string()),
+    ];
+    let (name, stored, given) = fixed.into_iter().find(|(_, stored, given)| stored != given)?;
+    Some(format!(
+        "search.{name}: the searches that are continued have {stored}, not {given}; set it to {stored}, or search the positions anew"
+    ))
 }
 
 /// A shard's part of the summary.
@@ -75,7 +94,7 @@ impl Step for PositionSearch {
                 let input = SearchInput::Games(games(positions, problems));
                 Ok(Self { network, input })
             }
-            Ok([Argument::Network(_), Argument::Analysis(earlier)]) if !earlier.0.can_continue => {
+            Ok([Argument::Network(_), Argument::Analysis(earlier)]) if earlier.0.continues.is_none() => {
                 let cause = "these searches stored no whole trees and cannot be continued; make them with `tree` and `untried` true";
                 Err(cause.to_owned())
             }
@@ -92,13 +111,13 @@ impl Step for PositionSearch {
     }
 
     fn conflict(&self, params: &AnalysisParams, _: &Value) -> Option<String> {
-        let continues = matches!(self.input, SearchInput::Continue(_));
-        if continues && params.search.root.rule.plans_ahead() {
-            let planned = "search.root.rule: the search of such a root plans all its simulations before the first and cannot be continued; set \
-                           it to \"puct\", or search the positions with more simulations";
-            return Some(planned.to_owned());
-        }
-        unmet("search", &params.search, &self.network.0.spec)
+        let earlier = match &self.input {
+            SearchInput::Continue(earlier) => earlier.0.continues.as_ref(),
+            SearchInput::Games(_) => None,
+        };
+        earlier
+            .and_then(|earlier| cannot_continue(earlier, &params.search))
+            .or_else(|| unmet("search", &params.search, &self.network.0.spec))
     }
 
     fn inputs(&self, params: &AnalysisParams) -> Result<Vec<Input>, StepError> {
@@ -152,8 +171,8 @@ impl Step for PositionSearch {
 
     fn result(&self, params: &AnalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
         let StepOutput { run, number, files, summary, .. } = output;
-        let can_continue = params.tree && params.untried;
-        let fields = AnalysisFields { run, number, files, can_continue, summary };
+        let continues = (params.tree && params.untried).then(|| params.search.clone());
+        let fields = AnalysisFields { run, number, files, continues, summary };
         Ok(StepResult::Analysis(Analysis(Arc::new(fields))))
     }
 
