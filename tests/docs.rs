@@ -171,7 +171,8 @@ fn pages_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn pages_reference_only_existing_files_and_headings() {
-    let folders = ["docs", "analysis/data", "tests/data"].map(|folder| pages_below(&root().join(folder)));
+    let folders = ["docs", "analysis/data", "experiments", "tests/data"]
+        .map(|folder| pages_below(&root().join(folder)));
     let mut pages = folders.concat();
     let lone = ["README.md", "CONTRIBUTING.md", "core/README.md", "datasets/README.md"];
     pages.extend(lone.map(|page| root().join(page)));
@@ -184,6 +185,22 @@ fn pages_reference_only_existing_files_and_headings() {
         broken.extend(found.map(|path| format!("{} names {path}", page.display())));
     }
     assert!(broken.is_empty(), "files and headings that do not exist:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_page_of_experiments_and_that_of_ablations_name_every_script() {
+    for (page, scripts) in
+        [("experiments/README.md", "experiments"), ("docs/methods/ablations.md", "experiments/ablations")]
+    {
+        let text = fs::read_to_string(root().join(page)).expect("a page is text");
+        for entry in fs::read_dir(root().join(scripts)).expect("a folder of scripts") {
+            let name = entry.expect("an entry").file_name().into_string().expect("names are UTF-8");
+            assert!(
+                !name.ends_with(".rhai") || text.contains(&format!("`{name}`")),
+                "{page} does not name {name}"
+            );
+        }
+    }
 }
 
 #[test]
