@@ -25,10 +25,6 @@ impl Checkout {
         Ok(Self { root })
     }
 
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
-    }
-
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }

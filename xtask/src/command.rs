@@ -9,11 +9,10 @@ use crate::setup;
 pub(crate) const HELP: &str = "\
 The tasks around dc0 that cargo alone cannot do.
 
-  cargo xtask setup [--cuda] [--verify] [--wheels DIR]
+  cargo xtask setup [--cuda] [--wheels DIR]
                               put libtorch 2.11.0 into .libtorch, DuckDB's library into .duckdb and ONNX Runtime's into
                               .onnxruntime, if they are missing
       --cuda                  with the libraries for NVIDIA GPUs (larger by several GB)
-      --verify                read libtorch's files again and compare their digests
       --wheels DIR            use libtorch's wheels in DIR and download nothing, neither DuckDB nor ONNX Runtime
   cargo xtask run SCRIPT [ARGS]
                               set up, build dc0-run in release mode, run the script with it
@@ -72,16 +71,13 @@ fn parse_setup(args: &[String]) -> anyhow::Result<setup::Options> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--cuda" => options.cuda = true,
-            "--verify" => options.verify = true,
             "--wheels" => {
                 let Some(dir) = args.next() else {
                     bail!("`--wheels` needs the folder that holds the wheels");
                 };
                 options.wheels = Some(PathBuf::from(dir));
             }
-            other => bail!(
-                "`cargo xtask setup` does not know `{other}`; expected --cuda, --verify or --wheels DIR"
-            ),
+            other => bail!("`cargo xtask setup` does not know `{other}`; expected --cuda or --wheels DIR"),
         }
     }
     Ok(options)
@@ -105,8 +101,8 @@ mod tests {
 
     #[test]
     fn reads_every_setup_option() -> anyhow::Result<()> {
-        let expected = setup::Options { cuda: true, verify: true, wheels: Some(PathBuf::from("w")) };
-        assert_eq!(parse("setup --cuda --wheels w --verify")?, Command::Setup(expected));
+        let expected = setup::Options { cuda: true, wheels: Some(PathBuf::from("w")) };
+        assert_eq!(parse("setup --cuda --wheels w")?, Command::Setup(expected));
         Ok(())
     }
 

@@ -2,31 +2,26 @@
 //!
 //! tch links against one exact version of libtorch. Its own download uses a single vendor's site, which networks with a
 //! package mirror do not reach, so the libraries are taken from the Python wheels instead, through pip and the index that
-//! pip is configured for. A wheel is a zip file with a list of digests; no Python code of it is installed or run.
+//! pip is configured for. No Python code of the wheels is run.
 
 mod custom;
-pub(crate) mod digest;
 mod disk;
-mod install;
 mod layout;
-mod pip;
 mod platform;
 mod requirements;
-mod stamp;
-mod wheel;
 
 use std::env;
+use std::env::consts::DLL_SUFFIX;
 use std::fmt;
-use std::fs::File;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
 use crate::checkout::Checkout;
-use crate::report::print;
+use crate::install::{self, move_files, put};
+use crate::pip;
 use platform::{Flavour, Platform};
-use stamp::Stamp;
-use wheel::Wheel;
 
 /// The only version that tch 0.24 accepts.
 pub(crate) const VERSION: &str = "2.11.0";
@@ -34,13 +29,15 @@ pub(crate) const VERSION: &str = "2.11.0";
 /// The folder of libtorch in the checkout; `.cargo/config.toml` names the same one.
 const FOLDER: &str = ".libtorch";
 
+/// What to do where pip cannot fetch the wheels.
+const INSTEAD: &str = "set LIBTORCH to a libtorch 2.11.0 that you have, or download the wheels elsewhere and run `cargo xtask setup \
+    --wheels DIR` (docs/guides/setup.md says which)";
+
 /// The options of the set-up.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Options {
     /// Also install the libraries for NVIDIA GPUs.
     pub(crate) cuda: bool,
-    /// Read every installed file of libtorch again and compare its digest, not only its size.
-    pub(crate) verify: bool,
     /// Take the wheels from this folder and download nothing.
     pub(crate) wheels: Option<PathBuf>,
 }
@@ -65,55 +62,91 @@ pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<R
         return Ok(Ready { description, folder: own });
     }
     let platform = Platform::of_this_machine()?;
-    let flavour = platform.flavour(options.cuda)?;
-    if let Ok(ready) = installed(&folder, flavour, options.verify) {
-        return Ok(ready);
-    }
-    let _lock = lock(checkout)?;
-    let reason = match installed(&folder, flavour, options.verify) {
-        Ok(ready) => return Ok(ready),
-        Err(reason) => reason,
-    };
-    print(&format!("fetching libtorch {VERSION} ({flavour}): {reason:#}"));
-    install::into_checkout(checkout, &folder, platform, flavour, options.wheels.as_deref())?;
-    installed(&folder, flavour, false)
+    let wanted = platform.flavour(options.cuda)?;
+    install::ensure(
+        &format!("libtorch {VERSION} ({wanted})"),
+        &folder,
+        &stamp(wanted),
+        || installed(&folder).is_some_and(|found| found.serves(wanted)),
+        |work| {
+            disk::check_free(work, wanted.bytes_while_fetching())?;
+            let tree = work.join("tree");
+            unpack(work, &tree, platform, wanted, options.wheels.as_deref())?;
+            put(&tree, &folder)
+        },
+    )?;
+    let found = installed(&folder).with_context(|| format!("{} is not complete", folder.display()))?;
+    Ok(Ready { description: format!("{VERSION} ({found})"), folder })
 }
 
-/// The installation in `folder`, or why it cannot be used.
-fn installed(folder: &Path, wanted: Flavour, verify: bool) -> anyhow::Result<Ready> {
-    let stamp = Stamp::read(folder)?;
-    stamp.check(folder, wanted, verify)?;
-    Ok(Ready { description: format!("{VERSION} ({})", stamp.flavour), folder: folder.to_owned() })
+/// The stamp of an installation. The number changes with the layout of the folder, so that the next set-up fetches it again.
+fn stamp(flavour: Flavour) -> String {
+    format!("dc0 libtorch, layout 1\nversion {VERSION}\nflavour {flavour}\n")
 }
 
-/// Waits until no other set-up runs in this checkout. The lock is released when the process ends, however it ends.
-pub(crate) fn lock(checkout: &Checkout) -> anyhow::Result<File> {
-    let path = checkout.path(".libtorch.lock");
-    let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
-    if file.try_lock().is_err() {
-        print("another set-up is running in this checkout; waiting for it");
-        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
-    }
-    Ok(file)
+/// The flavour of the installation in `folder`, if it is of the version that is needed. Its stamp may list the files, too.
+fn installed(folder: &Path) -> Option<Flavour> {
+    let found = install::stamp(folder);
+    let is_there = folder.join(format!("lib/libtorch_cpu{DLL_SUFFIX}")).exists();
+    [Flavour::Cpu, Flavour::Cuda].into_iter().find(|flavour| is_there && found.starts_with(&stamp(*flavour)))
 }
 
-/// Has pip download one wheel into `work`, and unpacks the entries for which `target` gives a path into `tree`. Every file is compared
-/// with the wheel's digest. `instead` is what to do where pip cannot.
-pub(crate) fn unpack_wheel(
-    requirement: &str,
-    (work, tree): (&Path, &Path),
-    instead: &str,
-    target: impl Fn(&str) -> Option<String>,
+/// Has pip unpack the wheels in `work`, and moves what is needed of them into `tree`.
+fn unpack(
+    work: &Path,
+    tree: &Path,
+    platform: Platform,
+    flavour: Flavour,
+    wheels: Option<&Path>,
 ) -> anyhow::Result<()> {
-    pip::check(instead)?;
-    pip::download_one(requirement, work, instead)?;
-    let wheels = install::wheels_in(work, "")?;
-    let path = wheels.first().with_context(|| format!("pip brought no wheel of {requirement}"))?;
-    let mut wheel = Wheel::open(path)?;
-    let placed = wheel.placed(target)?;
-    ensure!(!placed.is_empty(), "{} holds no library", path.display());
-    for file in &placed {
-        wheel.unpack(file, tree, |_| ())?;
+    let offline =
+        wheels.map(|folder| ["--no-index".to_owned(), format!("--find-links={}", folder.display())]);
+    let pip = |arguments: Vec<String>, target: &Path| {
+        pip::unpack(&[arguments, offline.iter().flatten().cloned().collect()].concat(), target, INSTEAD)
+    };
+    let torch = work.join("torch");
+    pip(vec!["--no-deps".to_owned(), format!("torch=={VERSION}")], &torch)?;
+    let metadata = metadata(&torch)?;
+    move_files(&torch, tree, |file| layout::of_torch(file, platform, flavour))?;
+    let libraries = requirements::libraries(&metadata, platform, flavour);
+    if !libraries.is_empty() {
+        let nvidia = work.join("nvidia");
+        pip(libraries, &nvidia)?;
+        move_files(&nvidia, tree, |file| layout::of_nvidia(file, flavour))?;
+    }
+    for (path, text) in layout::written(platform, VERSION) {
+        let path = tree.join(path);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// The metadata of the torch wheel that was unpacked in a folder. The name of their file holds the exact version, such as `2.11.0+cpu`.
+fn metadata(torch: &Path) -> anyhow::Result<String> {
+    let entries = fs::read_dir(torch).with_context(|| format!("cannot list {}", torch.display()))?;
+    let mut found = entries.flatten().map(|entry| entry.path().join("METADATA"));
+    let file = found.find(|file| file.exists());
+    let file = file.with_context(|| format!("pip left no metadata of torch in {}", torch.display()))?;
+    fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installation_needs_its_stamp_and_its_library() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (file, libraries) = (folder.path().join("dc0-stamp"), folder.path().join("lib"));
+        fs::write(&file, stamp(Flavour::Cuda))?;
+        assert_eq!(installed(folder.path()), None);
+        fs::create_dir(&libraries)?;
+        fs::write(libraries.join(format!("libtorch_cpu{DLL_SUFFIX}")), "")?;
+        assert_eq!(installed(folder.path()), Some(Flavour::Cuda));
+        fs::write(&file, stamp(Flavour::Cpu) + "12 DIGEST lib/libc10.so\n")?;
+        assert_eq!(installed(folder.path()), Some(Flavour::Cpu));
+        fs::write(&file, stamp(Flavour::Cpu).replace(VERSION, "2.11.01"))?;
+        assert_eq!(installed(folder.path()), None);
+        Ok(())
+    }
 }

@@ -1,47 +1,38 @@
 //! The small Syzygy tablebases, all with three and four pieces, from the source distribution of python-chess.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{self, Command};
+use std::process::Command;
 
 use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
-use crate::interop::{REQUIREMENTS, step};
-use crate::report::print;
-use crate::setup::digest;
+use crate::install::{self, create, step};
+use crate::interop::REQUIREMENTS;
 
 /// Five material balances with three pieces and thirty with four, each with a WDL and a DTZ table.
 const TABLE_FILES: usize = 70;
 
-/// The file that says which python-chess the tables are from.
-const STAMP: &str = "dc0-stamp";
-
-const NO_NETWORK: &str = "the tablebases are in it; see the message above. \
+const NO_NETWORK: &str = "the tablebases are in it. \
      Without a network, `cargo xtask test --fast` still works";
 
 /// The folder of the tablebases, fetched again only if `requirements.txt` pins another python-chess.
 pub(crate) fn tables(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     let requirement = requirement(checkout)?;
-    let wanted = digest::of_bytes(requirement.as_bytes());
     let folder = checkout.path(".syzygy");
-    if is_installed(&folder, &wanted) {
-        return Ok(folder);
-    }
-    print(&format!("fetching tablebases into {}", folder.display()));
-    let work = checkout.path(&format!(".syzygy.tmp-{}", process::id()));
-    let made = make(&work, &requirement, &wanted).and_then(|tables| swap_in(&tables, &folder));
-    // Leftovers are harmless: git ignores them, and the next fetch has another name.
-    let _ = fs::remove_dir_all(&work);
-    made.map(|()| folder)
+    install::ensure(
+        "tablebases",
+        &folder,
+        &requirement,
+        || is_installed(&folder, &requirement),
+        |work| swap_in(&download(work, &requirement)?, &folder),
+    )?;
+    Ok(folder)
 }
 
 /// Whether a folder holds all tablebases, with this stamp.
 fn is_installed(folder: &Path, stamp: &str) -> bool {
-    fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == stamp)
-        && count_tables(folder).is_ok_and(|found| found >= TABLE_FILES)
+    install::stamp(folder) == stamp && count_tables(folder).is_ok_and(|found| found >= TABLE_FILES)
 }
 
 /// The line of `requirements.txt` that pins python-chess.
@@ -53,9 +44,8 @@ fn requirement(checkout: &Checkout) -> anyhow::Result<String> {
         .with_context(|| format!("{REQUIREMENTS} has no line `chess==VERSION`; put it back"))
 }
 
-/// Downloads and unpacks in `work`; returns the folder of the tables and the stamp.
-fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(work).with_context(|| format!("cannot create {}", work.display()))?;
+/// Downloads and unpacks in `work`; returns the folder of the tables.
+fn download(work: &Path, requirement: &str) -> anyhow::Result<PathBuf> {
     let source = format!("pip could not download the source of {requirement}; {NO_NETWORK}");
     step(
         Command::new("python3")
@@ -74,7 +64,7 @@ fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> 
             .arg("-C")
             .arg(work)
             .arg(&inside),
-        "tar could not unpack what pip downloaded; see its message above",
+        "tar could not unpack what pip downloaded",
     )?;
     let tables = work.join(inside);
     let found = count_tables(&tables)?;
@@ -82,7 +72,6 @@ fn make(work: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> 
         found == TABLE_FILES,
         "the source of {requirement} should hold {TABLE_FILES} files of tablebases, found {found}; pin a version that does"
     );
-    fs::write(tables.join(STAMP), stamp).context("cannot write the stamp of the tablebases")?;
     Ok(tables)
 }
 
@@ -100,29 +89,12 @@ fn is_table(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "rtbw" || ending == "rtbz")
 }
 
-/// Removes the copies that a killed process has not completed.
-fn remove_unfinished(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(OsStr::to_str);
-        let copied = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
-        if copied.is_some_and(|name| is_table(Path::new(name))) {
-            fs::remove_file(path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Copies the tables to their folder, whose other files stay, and then the stamp, which says that they are complete. The folder may be a
-/// link to another disk, to which nothing can be moved. Each file takes its place when it is complete: a program may have the old one
-/// mapped.
+/// Copies the tables to their folder, whose other files stay. The folder may be a link to another disk, to which nothing can be moved.
+/// Each file takes its place when it is complete: a program may have the old one mapped.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let cleared = remove_unfinished(folder);
-    cleared.with_context(|| format!("cannot remove an unfinished copy in {}", folder.display()))?;
+    create(folder)?;
     let entries = fs::read_dir(tables).with_context(|| format!("cannot list {}", tables.display()))?;
-    let names = entries.flatten().map(|entry| entry.file_name()).filter(|name| name != STAMP);
-    for name in names.chain([STAMP.into()]) {
+    for name in entries.flatten().map(|entry| entry.file_name()) {
         let copy = folder.join(format!(".{}.tmp", name.display()));
         fs::copy(tables.join(&name), &copy)
             .and_then(|_| fs::rename(&copy, folder.join(&name)))
@@ -138,7 +110,7 @@ mod tests {
     #[test]
     fn a_stamp_without_all_tables_is_no_installation() -> std::io::Result<()> {
         let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join(STAMP), "stamp")?;
+        fs::write(folder.path().join("dc0-stamp"), "stamp")?;
         // Tables of more pieces do not count.
         fs::write(folder.path().join("KQRvKR.rtbw"), "")?;
         for number in 0..TABLE_FILES {
@@ -154,27 +126,21 @@ mod tests {
     #[test]
     fn files_beside_the_tables_stay_and_unfinished_copies_go() -> anyhow::Result<()> {
         let (work, folder) = (tempfile::tempdir()?, tempfile::tempdir()?);
-        for (name, text) in [("KQvK.rtbw", "new"), (STAMP, "new")] {
-            fs::write(work.path().join(name), text)?;
-        }
+        fs::write(work.path().join("KQvK.rtbw"), "new")?;
+        // A killed process has left the last one.
         for (name, text) in
-            [("KQvK.rtbw", "old"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own"), (STAMP, "old")]
+            [("KQvK.rtbw", "old"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own"), (".KQvK.rtbw.tmp", "half")]
         {
             fs::write(folder.path().join(name), text)?;
         }
-        // A killed process has left it.
-        fs::write(folder.path().join(".KPvK.rtbz.tmp"), "half")?;
         swap_in(work.path(), folder.path())?;
-        for (name, text) in
-            [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own"), (STAMP, "new")]
-        {
+        for (name, text) in [("KQvK.rtbw", "new"), ("KQRvKR.rtbw", "own"), (".notes.tmp", "own")] {
             assert_eq!(fs::read_to_string(folder.path().join(name))?, text, "{name}");
         }
-        assert_eq!(fs::read_dir(folder.path())?.count(), 4);
+        assert_eq!(fs::read_dir(folder.path())?.count(), 3);
         let absent = folder.path().join("absent");
-        fs::write(work.path().join(STAMP), "new")?;
         swap_in(work.path(), &absent)?;
-        assert!(absent.join(STAMP).exists());
+        assert!(absent.join("KQvK.rtbw").exists());
         Ok(())
     }
 
@@ -183,7 +149,6 @@ mod tests {
         let (work, folder) = (tempfile::tempdir()?, tempfile::tempdir()?);
         for (folder, text) in [(&work, "new"), (&folder, "old")] {
             fs::write(folder.path().join("KQvK.rtbw"), text)?;
-            fs::write(folder.path().join(STAMP), text)?;
         }
         let open = fs::File::open(folder.path().join("KQvK.rtbw"))?;
         swap_in(work.path(), folder.path())?;

@@ -20,8 +20,8 @@ pub(super) fn folder(variable: Option<OsString>, checkout_folder: &Path) -> Opti
 pub(super) fn check(own: &Path, options: &Options) -> anyhow::Result<String> {
     let shown = own.display();
     ensure!(
-        !options.verify && options.wheels.is_none(),
-        "LIBTORCH is {shown}, and --verify and --wheels are for a libtorch that set-up installs; leave them out, or unset LIBTORCH"
+        options.wheels.is_none(),
+        "LIBTORCH is {shown}, and --wheels is for a libtorch that set-up installs; leave it out, or unset LIBTORCH"
     );
     ensure!(own.is_absolute(), "LIBTORCH is `{shown}`; it must be an absolute path, or not be set");
     for (what, path) in [("headers", "include/torch/csrc/api/include/torch/torch.h"), ("libraries", "lib")] {
@@ -88,15 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn options_for_an_installation_of_set_up_are_refused() -> std::io::Result<()> {
+    fn an_option_for_an_installation_of_set_up_is_refused() -> std::io::Result<()> {
         let own = folder_with("build-version", "2.11.0")?;
-        let wheels = Some(PathBuf::from("wheels"));
-        for options in
-            [Options { verify: true, ..Options::default() }, Options { wheels, ..Options::default() }]
-        {
-            let message = check(own.path(), &options).expect_err("without effect").to_string();
-            assert!(message.contains("unset LIBTORCH"), "{message}");
-        }
+        let options = Options { wheels: Some(PathBuf::from("wheels")), ..Options::default() };
+        let message = check(own.path(), &options).expect_err("without effect").to_string();
+        assert!(message.contains("unset LIBTORCH"), "{message}");
         Ok(())
     }
 

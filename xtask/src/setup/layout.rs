@@ -12,23 +12,6 @@ const PYTHON_ONLY: [&str; 3] = ["torch_python", "torch_global_deps", "shm"];
 /// Libraries from NVIDIA's wheels that `libtorch_cpu.so` is linked against.
 const CPU_NEEDS: [&str; 2] = ["libcudart.so", "libcupti.so"];
 
-/// Libraries that `libtorch_cuda.so` and the libraries it loads later also need.
-const CUDA_NEEDS: [&str; 13] = [
-    "libcublas.so",
-    "libcublasLt.so",
-    "libcudnn.so",
-    "libcufft.so",
-    "libcufile.so",
-    "libcurand.so",
-    "libcusolver.so",
-    "libcusparse.so",
-    "libcusparseLt.so",
-    "libnccl.so",
-    "libnvJitLink.so",
-    "libnvrtc.so",
-    "libnvshmem_host.so",
-];
-
 /// Linker scripts. The wheels' `libtorch.so` only ties the CPU and CUDA libraries together, so it does not load without
 /// CUDA, but tch's build passes it to the linker; this script in its place names the libraries that matter.
 /// The second replaces the compiler's own file of that name, which not every system has.
@@ -54,18 +37,6 @@ pub(super) fn of_nvidia(entry: &str, flavour: Flavour) -> Option<String> {
     let is_library = folder.ends_with("/lib") && name.contains(".so");
     let wanted = flavour == Flavour::Cuda || CPU_NEEDS.iter().any(|needed| is_version_of(name, needed));
     (is_library && wanted).then(|| format!("lib/{name}"))
-}
-
-/// The required NVIDIA libraries that are not among `installed`.
-pub(super) fn missing(installed: &[&str], flavour: Flavour) -> Vec<&'static str> {
-    let cuda: &[_] = if flavour == Flavour::Cuda { &CUDA_NEEDS } else { &[] };
-    let needed = CPU_NEEDS.iter().chain(cuda).copied();
-    let is_installed = |library| {
-        installed
-            .iter()
-            .any(|path| path.strip_prefix("lib/").is_some_and(|name| is_version_of(name, library)))
-    };
-    needed.filter(|library| !is_installed(library)).collect()
 }
 
 /// Whether `name` is `library` with a version after it: `libcudnn.so.9` is one of `libcudnn.so`.
@@ -125,12 +96,5 @@ mod tests {
             Some("lib/libcudart.so.13")
         );
         assert_eq!(of_nvidia("nvidia/cu13/include/cuda.h", Flavour::Cuda), None);
-    }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let installed = ["lib/libcudart.so.13"];
-        assert_eq!(missing(&installed, Flavour::Cpu), ["libcupti.so"]);
-        assert_eq!(missing(&installed, Flavour::Cuda).len(), 1 + CUDA_NEEDS.len());
     }
 }
