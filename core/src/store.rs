@@ -10,7 +10,6 @@ mod file;
 mod format;
 mod game;
 pub mod legality;
-mod records;
 mod row;
 mod shard_files;
 mod tables;
@@ -18,6 +17,7 @@ mod wide;
 
 pub use crate::search::{LineRow, TreeRow};
 pub use crate::selfplay::{GameRow, PositionRow, games_with_positions};
+pub use cell::{Reject, Scores};
 pub use error::{FileFault, FileProblem, StoreError};
 pub use file::{
     FileEntry, decode_table, encode_table, peek_table, peek_wide, read_entry, read_table, verify_file,
@@ -26,12 +26,11 @@ pub use file::{
 pub use format::Provenance;
 pub use game::{Found, StoredGame, StoredPly};
 pub(crate) use game::{OPENING_PLIES_TAG, REASON_TAG};
-pub use records::{
-    AnswerRow, HeaderRow, MatchGameRow, PredictionRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow,
-    ValidationRow,
-};
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
+pub use tables::{
+    AnswerRow, HeaderRow, MatchGameRow, PredictionRow, PuzzleRow, RejectRow, TrainingRow, ValidationRow,
+};
 pub use wide::{WideColumn, WideKind, verify_wide, write_wide};
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use super::records::{Reject, Scores};
-use crate::board::{Ending, GameResult, Side};
+use crate::board::{Ending, GameResult, PgnEval, Side};
+use crate::param_enum;
 
 /// A type that a column can hold. Columns have no missing values, and a column of an enum holds only that enum's values.
 pub(super) trait Cell: Sized {
@@ -93,6 +93,62 @@ macro_rules! named {
 }
 
 named!(Ending, Reject);
+
+param_enum! {
+    /// Why a game was not imported.
+    pub enum Reject {
+        /// It cannot be read: a comment, tag or variation does not end, or one too many ends.
+        Syntax = "syntax",
+        /// It starts from no legal position.
+        Fen = "fen",
+        /// It is a game of neither standard chess nor Chess960.
+        Variant = "variant",
+        /// A move is not legal, or is none.
+        IllegalMove = "illegal_move",
+        /// A player passes.
+        NullMove = "null_move",
+        /// No result follows its moves, or one that is no win, draw or loss.
+        NoResult = "no_result",
+        /// Its result is not that of its tags, or not that of the mate or stalemate on the board.
+        OtherResult = "other_result",
+        /// It has more than 65,535 plies.
+        TooLong = "too_long",
+        /// Its content cannot be read, or ends early.
+        Damaged = "damaged",
+        /// Its records are of a version that is not read.
+        Version = "version",
+        /// Its planes are of a format that is not read.
+        InputFormat = "input_format",
+        /// A record's planes are not those of the position that the moves lead to, or impossible.
+        Planes = "planes",
+        /// A record's probabilities are not those of the legal moves, or do not sum to 1.
+        Policy = "policy",
+        /// A record's values are impossible.
+        Value = "value",
+    }
+}
+
+/// Evaluations in the order of moves; NaN for a move without one.
+#[derive(Debug, Clone, Default)]
+pub struct Scores(pub Vec<f32>);
+
+impl Scores {
+    /// The score of a mate on the board, in centipawns; more than any evaluation.
+    pub const MATE: f32 = 32_000.0;
+
+    /// The moves of the mate that a score stands for; `None` for an evaluation.
+    pub fn mate_in(score: f32) -> Option<f32> {
+        let moves = Self::MATE - score.abs();
+        (moves <= f32::from(PgnEval::MOST_MOVES)).then_some(moves)
+    }
+}
+
+/// Equal bits are equal, NaN included.
+impl PartialEq for Scores {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|score| score.to_bits()).eq(other.0.iter().map(|score| score.to_bits()))
+    }
+}
 
 impl Cell for Scores {
     fn kind() -> String {

@@ -94,9 +94,30 @@ pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<RowFault> {
     rows.iter().enumerate().find_map(fault_at)
 }
 
-/// Declares a table: its row type, name, version, key, check and columns with their types and packing. A column that the first
-/// version did not have says `since` which version it is there, `or` what its cells are in older files.
+/// Declares a table: its row type, name, version, key, check and columns with their types and packing. After `struct` it declares
+/// the row type too, with fields as visible as the type. A column that the first version did not have says `since` which version
+/// it is there, `or` what its cells are in older files.
 macro_rules! table {
+    (
+        $(#[$attribute:meta])* $seen:vis struct $row:ident is $table:literal version $version:literal,
+        key $key:tt, check $check:path {
+            $(
+                $(#[$doc:meta])*
+                $column:ident: $cell:ty as $packing:ident $(since $since:literal $(or $default:expr)?)?
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        $seen struct $row {
+            $($(#[$doc])* $seen $column: $cell,)+
+        }
+
+        table! {
+            $row is $table version $version, key $key, check $check {
+                $($column: $cell as $packing $(since $since $(or $default)?)?),+
+            }
+        }
+    };
     (
         $row:ident is $table:literal version $version:literal, key ($($key:ident: $key_type:ty),+), check $check:path {
             $($column:ident: $cell:ty as $packing:ident $(since $since:literal $(or $default:expr)?)?),+ $(,)?

@@ -1,13 +1,16 @@
-//! Declares the tables, each column once.
+//! Declares the tables: each row and its columns once, but for rows of earlier stages, whose columns are listed again.
 
-use super::records::{
-    AnswerRow, HeaderRow, MatchGameRow, PredictionRow, PuzzleRow, Reject, RejectRow, Scores, TrainingRow,
-    ValidationRow,
-};
+mod checks;
+
+use super::cell::{Reject, Scores};
 use super::row::table;
-use crate::board::{Ending, Fault, GameResult, Move, PgnEnd, Side};
+use crate::board::{Ending, GameResult, MoveNote, PgnEval};
 use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
+use checks::{
+    answer_fault, game_fault, header_fault, line_fault, match_game_fault, position_fault, prediction_fault,
+    puzzle_fault, tree_fault, unchecked,
+};
 
 table! {
     GameRow is "games" version 2, key (game: u32), check game_fault {
@@ -22,35 +25,91 @@ table! {
 }
 
 table! {
-    HeaderRow is "headers" version 1, key (game: u32), check header_fault {
+    /// What is said of an imported game besides its moves. Text is empty, and a rating 0, if it is not known.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct HeaderRow is "headers" version 1, key (game: u32), check header_fault {
+        /// The game's number, as in `games`; the key of the table.
         game: u32 as Plain,
+        /// The name of the file that it comes from.
         source: String as Dictionary,
+        /// Its number in that file, from 1, those that were not taken included.
         number: u32 as Deltas,
+        /// The line that it begins on; 0 in training data of lc0.
         line: u32 as Deltas,
+        /// The tag `Event`; in training data of lc0 the name of the game's file in its archive.
         event: String as Dictionary,
+        /// The tag `Site`; at Lichess, the address of the game.
         site: String as Lengths,
+        /// The tag `UTCDate` or else `Date`, as `YYYY.MM.DD`.
         date: String as Dictionary,
+        /// The tag `Round`.
         round: String as Dictionary,
+        /// The player of White.
         white: String as Dictionary,
+        /// The player of Black.
         black: String as Dictionary,
+        /// White's rating.
         white_elo: u16 as Dictionary,
+        /// Black's rating.
         black_elo: u16 as Dictionary,
+        /// The tag `TimeControl`.
         time_control: String as Dictionary,
+        /// The tag `Termination`; in games that dc0 wrote its tag `DC0Reason`, a name as in `reason` of `games`; in training data of lc0
+        /// `max game length` or `adjudication` if lc0 ended the game.
         termination: String as Dictionary,
+        /// The code of the opening by the tag `ECO`.
         eco: String as Dictionary,
+        /// The result that follows the moves: `1-0`, `0-1` or `1/2-1/2`.
         result: String as Dictionary,
+        /// Seconds left on the mover's clock after each move, NaN where none is given; empty if there are none.
         clocks: Scores as Dictionary,
+        /// The evaluation after each move in centipawns, from White's side; a mate in n moves is ±(32000 − n), and NaN stands for none.
+        /// Empty if there are none.
         evals: Scores as Dictionary,
     }
 }
 
+impl HeaderRow {
+    /// What is said about a move, by its index.
+    pub fn note(&self, ply: usize) -> MoveNote {
+        let figure = |scores: &Scores| scores.0.get(ply).copied().filter(|score| !score.is_nan());
+        let eval = |score: f32| match Scores::mate_in(score) {
+            Some(moves) => PgnEval::Mate(moves.copysign(score) as i32),
+            None => PgnEval::Centipawns(score),
+        };
+        MoveNote { clock: figure(&self.clocks), eval: figure(&self.evals).map(eval) }
+    }
+
+    /// Sets what is said about the moves.
+    pub fn set_notes(&mut self, notes: &[MoveNote]) {
+        let column = |figure: &dyn Fn(&MoveNote) -> Option<f32>| {
+            let is_empty = notes.iter().all(|note| figure(note).is_none());
+            let figures = notes.iter().map(|note| figure(note).unwrap_or(f32::NAN));
+            Scores(if is_empty { Vec::new() } else { figures.collect() })
+        };
+        self.clocks = column(&|note| note.clock);
+        self.evals = column(&|note| match note.eval? {
+            PgnEval::Centipawns(score) => Some(score),
+            PgnEval::Mate(moves) => Some((Scores::MATE - moves.abs() as f32).copysign(moves as f32)),
+        });
+    }
+}
+
 table! {
-    RejectRow is "rejects" version 2, key (reject: u32), check unchecked {
+    /// A game that was not imported.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct RejectRow is "rejects" version 2, key (reject: u32), check unchecked {
+        /// Its number among those that were not imported; the key of the table.
         reject: u32 as Deltas,
+        /// The name of its file.
         source: String as Dictionary,
+        /// Its number in that file, from 1.
         number: u32 as Deltas,
+        /// The line of the fault; in training data of lc0 the record, from 1, or 0 for the whole game.
         line: u32 as Deltas,
+        /// The kind of fault; stored by name.
         reason: Reject as Dictionary,
+        /// What was expected, and what was found.
         detail: String as Lengths,
     }
 }
@@ -77,120 +136,275 @@ table! {
 }
 
 table! {
-    MatchGameRow is "matches" version 2, key (game: u32), check match_game_fault {
+    /// One game of a match.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct MatchGameRow is "matches" version 2, key (game: u32), check match_game_fault {
+        /// Number of the game within its match; the key of the table.
         game: u32 as Plain,
+        /// Number of the colour-reversed pair, two games from one opening.
         pair: u32 as Plain,
+        /// The first player.
         first: String as Dictionary,
+        /// The second player.
         second: String as Dictionary,
+        /// Whether the first player has White.
         first_is_white: bool as Plain,
+        /// The position before the first move.
         start_fen: String as Dictionary,
+        /// Every move played, including the opening, packed as by `board::Move`.
         moves: Vec<u16> as Dictionary,
+        /// Plies of the opening, which no player chose.
         opening_plies: u16 as Dictionary,
+        /// The number of moves.
         plies: u16 as Dictionary,
+        /// The evaluation of each move by its player, in centipawns from the player's side; a mate in n moves is ±(32000 − n), and NaN
+        /// stands for none. A net's mean value v is 90 · tan(1.5637541897 · v).
         scores: Scores as ByteColumns since 2,
+        /// The depth of each move's search as a program reported it; 0 for none.
         depths: Vec<u16> as Dictionary since 2,
+        /// Seconds that each move took, if a player plays by time; otherwise empty, because then they do not belong to the game.
         seconds: Vec<f32> as ByteColumns since 2,
+        /// The first player's score: 1, 0.5 or 0.
         score: f64 as Dictionary,
+        /// Who won; stored as 1 White, 0 draw, −1 Black.
         result: GameResult as Dictionary,
+        /// Why the game ended; stored by name.
         reason: Ending as Dictionary,
+        /// What happened in a game that a player lost by a fault; otherwise empty.
         detail: String as Dictionary since 2,
     }
 }
 
+impl MatchGameRow {
+    /// The first 16 digits of the digest of a player's net, given the player's name in a row, and what the player is called besides, if
+    /// it has a search of its own; `None` for a player without a net.
+    pub fn net_of(player: &str) -> Option<(&str, Option<&str>)> {
+        let (digits, own) =
+            player.split_once('@').map_or((player, None), |(digits, own)| (digits, Some(own)));
+        let is_digest = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_digest.then_some((digits, own))
+    }
+}
+
 table! {
-    PuzzleRow is "puzzles" version 1, key (puzzle: u32, simulations: u32), check puzzle_fault {
+    /// One attempt at a puzzle.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct PuzzleRow is "puzzles" version 1, key (puzzle: u32, simulations: u32), check puzzle_fault {
+        /// Number of the puzzle within its suite; the key of the table, with `simulations`.
         puzzle: u32 as Plain,
+        /// The budget of the search.
         simulations: u32 as Dictionary,
+        /// The puzzle's name in its suite.
         id: String as Dictionary,
+        /// The position.
         fen: String as Dictionary,
+        /// The right moves, packed as by `board::Move`.
         right: Vec<u16> as Dictionary,
+        /// The move that the search plays.
         played: u16 as Dictionary,
+        /// Whether it is right.
         solved: bool as Plain,
+        /// The smallest budget from which on the search plays a right move with every one; 0 if it does not with the largest.
         solved_from: u32 as Dictionary,
+        /// Whether the net's likeliest move is right, without a search.
         policy_solved: bool as Plain,
+        /// The net's priors of the right moves, together.
         prior: f32 as Plain,
+        /// The value of `played` for the side to move, in [−1, 1].
         q: f32 as Plain,
+        /// "win", "draw" or "loss" if that is proven, else "none".
         proof: String as Dictionary,
     }
 }
 
 table! {
-    AnswerRow is "answers" version 1, key (puzzle: u32), check answer_fault {
+    /// A player's answer to a puzzle.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct AnswerRow is "answers" version 1, key (puzzle: u32), check answer_fault {
+        /// Number of the puzzle within its suite; the key of the table.
         puzzle: u32 as Plain,
+        /// The player's name.
         player: String as Dictionary,
+        /// The puzzle's name in its suite.
         id: String as Dictionary,
+        /// The position.
         fen: String as Dictionary,
+        /// The right moves, packed as by `board::Move`.
         right: Vec<u16> as Dictionary,
+        /// The player's move; [`AnswerRow::NO_MOVE`] if it made none.
         played: u16 as Dictionary,
+        /// Whether it is right.
         solved: bool as Plain,
+        /// Its evaluation in centipawns from its own side, as in [`Scores`]; NaN for none.
         score: f32 as Plain,
+        /// The depth that it reported; 0 for none.
         depth: u16 as Dictionary,
+        /// The nodes that it reported; 0 for none.
         nodes: f64 as Plain,
+        /// The time of its answer, if it plays by time; otherwise NaN.
         milliseconds: f32 as Plain,
+        /// Why it made no move, as the name of a `board::Fault`; empty if it made one.
         reason: String as Dictionary,
+        /// What happened then; otherwise empty.
         detail: String as Dictionary,
     }
 }
 
+impl AnswerRow {
+    /// No move: from a square to itself.
+    pub const NO_MOVE: u16 = 0;
+}
+
 table! {
-    TrainingRow is "training" version 2, key (update: u32), check unchecked {
+    /// Means over some consecutive updates of a training step; not a number where no position has what is measured.
+    #[derive(Debug, Clone, Copy, PartialEq, Default)]
+    pub struct TrainingRow is "training" version 2, key (update: u32), check unchecked {
+        /// Updates done; the key of the table.
         update: u32 as Plain,
+        /// Learning rate of the last update.
         learning_rate: f64 as Dictionary,
+        /// The weighted sum of the losses.
         loss: f64 as Plain,
+        /// Cross-entropy of the policy over legal moves, in nats.
         policy_loss: f64 as Plain,
+        /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
         value_loss: f64 as Plain,
+        /// Huber loss of moves left, in units of 20 plies; not a number without that head.
         moves_left_loss: f64 as Plain,
+        /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
         policy_accuracy: f64 as Plain,
+        /// Entropy of the policy targets in nats; `policy_loss − policy_entropy` is the divergence KL(target, policy).
         policy_entropy: f64 as Plain,
+        /// L2 norm of the gradient before clipping.
         gradient_norm: f64 as Plain,
+        /// Cross-entropy of the softened policy, in nats; not a number without that head.
         soft_policy_loss: f64 as Plain since 2 or 0.0,
+        /// Cross-entropy of the opponent's next move over all moves, in nats; not a number without that head.
         reply_loss: f64 as Plain since 2 or 0.0,
+        /// Squared error of the later balance of material, in units of 9 pawns; not a number without that head.
         material_loss: f64 as Plain since 2 or 0.0,
+        /// Share of positions with the target's best move among the three likeliest, in [0, 1].
         policy_top_three: f64 as Plain since 2 or f64::NAN,
+        /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
+        /// cap ended; not a number if there is no other. A scalar head expects no draws.
         brier: f64 as Plain since 2 or f64::NAN,
+        /// L2 norm of all trained weights after the update.
         weight_norm: f64 as Plain since 2 or f64::NAN,
     }
 }
 
 table! {
-    ValidationRow is "validation" version 2, key (update: u32), check unchecked {
+    /// Metrics on held-out games, measured during a training step; not a number where no position has what is measured.
+    #[derive(Debug, Clone, Copy, PartialEq, Default)]
+    pub struct ValidationRow is "validation" version 2, key (update: u32), check unchecked {
+        /// Updates done; 0 is before the first. The key of the table.
         update: u32 as Plain,
+        /// The weighted sum of the losses.
         loss: f64 as Plain,
+        /// Cross-entropy of the policy over legal moves, in nats.
         policy_loss: f64 as Plain,
+        /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
         value_loss: f64 as Plain,
+        /// Huber loss of moves left, in units of 20 plies; not a number without that head.
         moves_left_loss: f64 as Plain,
+        /// Share of positions whose likeliest move has the largest share of the policy target, in [0, 1].
         policy_accuracy: f64 as Plain,
+        /// Entropy of the policy targets in nats.
         policy_entropy: f64 as Plain,
+        /// Cross-entropy of the softened policy, in nats; not a number without that head.
         soft_policy_loss: f64 as Plain since 2 or 0.0,
+        /// Cross-entropy of the opponent's next move over all moves, in nats; not a number without that head.
         reply_loss: f64 as Plain since 2 or 0.0,
+        /// Squared error of the later balance of material, in units of 9 pawns; not a number without that head.
         material_loss: f64 as Plain since 2 or 0.0,
+        /// Share of positions with the target's best move among the three likeliest, in [0, 1].
         policy_top_three: f64 as Plain since 2 or f64::NAN,
+        /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
+        /// cap ended; not a number if there is no other. A scalar head expects no draws.
         brier: f64 as Plain since 2 or f64::NAN,
+        /// Mean distance, in points of a game, between the score that the net expects and the score that follows, over ten equal ranges of
+        /// the expected score (Guo et al. 2017, equation 3), without games that the ply cap ended; not a number if there is no other.
         calibration_error: f64 as Plain since 2 or f64::NAN,
+        /// The loss with batch norm's running statistics, which play uses, less the loss with those of the batch, which training uses
+        /// unless `batch_norm` is frozen, on the same samples, at most one batch of them.
         batch_norm_gap: f64 as Plain since 2 or f64::NAN,
     }
 }
 
+/// Rows of an update and its figures, which are listed in the order of the table's columns.
+macro_rules! figures {
+    ($row:ident [$columns:literal]: $($figure:ident),+ $(,)?) => {
+        impl $row {
+            /// Every figure with its name.
+            pub fn figures(&self) -> [(&'static str, f64); $columns - 1] {
+                [$((stringify!($figure), self.$figure)),+]
+            }
+
+            /// The row as numbers, the update first.
+            pub fn numbers(&self) -> [f64; $columns] {
+                [self.update.into(), $(self.$figure),+]
+            }
+
+            /// The row of these numbers.
+            pub fn from_numbers([update, $($figure),+]: [f64; $columns]) -> Self {
+                Self { update: update as u32, $($figure),+ }
+            }
+        }
+    };
+}
+
+figures! {
+    TrainingRow [15]: learning_rate, loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy, gradient_norm,
+    soft_policy_loss, reply_loss, material_loss, policy_top_three, brier, weight_norm,
+}
+
+figures! {
+    ValidationRow [14]: loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy, soft_policy_loss, reply_loss,
+    material_loss, policy_top_three, brier, calibration_error, batch_norm_gap,
+}
+
 table! {
-    PredictionRow is "predictions" version 1, key (source: u32, game: u32, ply: u16), check prediction_fault {
+    /// What a net predicts of a stored position, beside what training would teach.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct PredictionRow is "predictions" version 1, key (source: u32, game: u32, ply: u16), check prediction_fault {
+        /// The number of the iteration or import within the window, the oldest first, from 0; the key of the table, with `game` and `ply`.
         source: u32 as Dictionary,
+        /// The number of the iteration or import in its run.
         iteration: u32 as Dictionary,
+        /// The number of the game there.
         game: u32 as Plain,
+        /// Plies played before the position, including the opening.
         ply: u16 as Deltas,
+        /// The position.
         fen: String as Lengths,
+        /// The net's likeliest move, packed as by `board::Move`.
         likeliest: u16 as Dictionary,
+        /// How likely the net takes it to be.
         prior: f32 as ByteColumns,
+        /// The place of the policy target's largest share among the moves by their priors, 1 for the likeliest; 0 without a policy target.
         rank: u16 as Dictionary,
+        /// Cross-entropy of the policy over legal moves, in nats; not a number without a policy target.
         policy_loss: f32 as ByteColumns,
+        /// Entropy of the policy target, in nats: the least `policy_loss`; not a number without a policy target.
         target_entropy: f32 as ByteColumns,
+        /// The net's P(win) − P(loss) for the side to move.
         q: f32 as ByteColumns,
+        /// The net's P(draw); 0 from a scalar value head.
         d: f32 as ByteColumns,
+        /// P(win) − P(loss) of the value target.
         target_q: f32 as ByteColumns,
+        /// P(draw) of the value target.
         target_d: f32 as ByteColumns,
+        /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
         value_loss: f32 as ByteColumns,
+        /// The score of the game for the side to move, 0, 1/2 or 1, or that of perfect play where tablebases correct it; not a number if the
+        /// ply cap ended it.
         score: f32 as Dictionary,
+        /// Squared error of win, draw and loss against that score (Brier 1950); not a number without it.
         brier: f32 as ByteColumns,
+        /// Plies left in the game that the net predicts; not a number without that head.
         moves_left: f32 as ByteColumns,
+        /// Plies left in the game; not a number if it was ended before the rules did.
         plies_left: f32 as Dictionary,
     }
 }
@@ -237,210 +451,4 @@ table! {
         net_moves_left: f32 as ByteColumns,
         proof: String as Dictionary,
     }
-}
-
-/// For tables in which any value is valid.
-fn unchecked<R>(_: &R) -> Option<String> {
-    None
-}
-
-fn game_fault(row: &GameRow) -> Option<String> {
-    unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, row.moves.len()))
-}
-
-fn header_fault(row: &HeaderRow) -> Option<String> {
-    match PgnEnd::from_symbol(&row.result) {
-        Some(PgnEnd::Result(_)) => {}
-        _ => return Some(format!("`result` is \"{}\", expected 1-0, 0-1 or 1/2-1/2", row.result)),
-    }
-    let below = row.clocks.0.iter().find(|clock| **clock < 0.0);
-    below.map(|clock| format!("`clocks` has {clock}, expected seconds"))
-}
-
-fn position_fault(row: &PositionRow) -> Option<String> {
-    let moves = row.moves.len();
-    for (name, length) in [("visits", row.visits.len()), ("target", row.target.len())] {
-        if length != moves {
-            return Some(format!("`moves` and `{name}` have different lengths, {moves} and {length}"));
-        }
-    }
-    if moves > row.legal as usize {
-        return Some(format!("`moves` has {moves} moves, but only {} are legal", row.legal));
-    }
-    if row.moves.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Some("`moves` is not in ascending order".to_owned());
-    }
-    if row.visits.iter().zip(&row.target).any(|(visits, target)| *visits == 0 && *target == 0) {
-        return Some("a move has neither visits nor a share of `target`".to_owned());
-    }
-    unknown_move(&row.moves)
-        .or_else(|| unknown_move(&[row.played]))
-        .or_else(|| range_fault(-1.0, "root_q", row.root_q))
-        .or_else(|| range_fault(0.0, "root_d", row.root_d))
-        .or_else(|| range_fault(-1.0, "net_q", row.net_q))
-        .or_else(|| range_fault(0.0, "net_d", row.net_d))
-        .or_else(|| surprise_fault(row.policy_surprise))
-        .or_else(|| result_fault(row.result))
-}
-
-/// It is a divergence; NaN where it is not known.
-fn surprise_fault(surprise: f32) -> Option<String> {
-    let is_wrong = surprise < 0.0 || surprise.is_infinite();
-    is_wrong
-        .then(|| format!("`policy_surprise` is {surprise}, expected a finite number of at least 0, or NaN"))
-}
-
-fn prediction_fault(row: &PredictionRow) -> Option<String> {
-    if (row.rank == 0) != row.policy_loss.is_nan() {
-        let PredictionRow { rank, policy_loss, .. } = row;
-        return Some(format!(
-            "`rank` is {rank} and `policy_loss` {policy_loss}; without a policy target they are 0 and NaN"
-        ));
-    }
-    if row.score.is_nan() != row.brier.is_nan()
-        || ![0.0, 0.5, 1.0].contains(&row.score) && !row.score.is_nan()
-    {
-        return Some(format!(
-            "`score` is {} and `brier` {}; expected 0, 0.5 or 1 and a number, or NaN and NaN",
-            row.score, row.brier
-        ));
-    }
-    unknown_move(&[row.likeliest])
-        .or_else(|| range_fault(0.0, "prior", row.prior))
-        .or_else(|| range_fault(-1.0, "q", row.q))
-        .or_else(|| range_fault(0.0, "d", row.d))
-        .or_else(|| range_fault(-1.0, "target_q", row.target_q))
-        .or_else(|| range_fault(0.0, "target_d", row.target_d))
-        .or_else(|| below_zero("policy_loss", row.policy_loss))
-        .or_else(|| below_zero("target_entropy", row.target_entropy))
-        .or_else(|| below_zero("value_loss", row.value_loss))
-        .or_else(|| below_zero("brier", row.brier))
-        .or_else(|| below_zero("moves_left", row.moves_left))
-        .or_else(|| below_zero("plies_left", row.plies_left))
-}
-
-/// NaN stands for what is not known.
-fn below_zero(name: &str, value: f32) -> Option<String> {
-    (value < 0.0).then(|| format!("`{name}` is {value}, expected at least 0, or NaN"))
-}
-
-fn line_fault(row: &LineRow) -> Option<String> {
-    if row.pv.first() != Some(&row.played) {
-        return Some("`pv` does not begin with `played`".to_owned());
-    }
-    unknown_move(&row.moves)
-        .or_else(|| unknown_move(&row.pv))
-        .or_else(|| range_fault(-1.0, "q", row.q))
-        .or_else(|| range_fault(0.0, "prior", row.prior))
-        .or_else(|| proof_fault(&row.proof))
-}
-
-fn tree_fault(row: &TreeRow) -> Option<String> {
-    if (row.depth == 0) != (row.row == 0) {
-        return Some(format!("`depth` is {}; the first row, and only it, is the root", row.depth));
-    }
-    unknown_move(&[row.played])
-        .or_else(|| range_fault(-1.0, "q", row.q))
-        .or_else(|| range_fault(-1.0, "net_q", row.net_q))
-        .or_else(|| range_fault(0.0, "prior", row.prior))
-        .or_else(|| range_fault(0.0, "draw", row.draw))
-        .or_else(|| plies_fault("moves_left", row.moves_left))
-        .or_else(|| plies_fault("net_moves_left", row.net_moves_left))
-        .or_else(|| proof_fault(&row.proof))
-}
-
-fn puzzle_fault(row: &PuzzleRow) -> Option<String> {
-    if row.solved != row.right.contains(&row.played) {
-        return Some(format!("`solved` is {}, which does not fit `right` and `played`", row.solved));
-    }
-    unknown_move(&row.right)
-        .or_else(|| unknown_move(&[row.played]))
-        .or_else(|| range_fault(-1.0, "q", row.q))
-        .or_else(|| range_fault(0.0, "prior", row.prior))
-        .or_else(|| proof_fault(&row.proof))
-}
-
-fn answer_fault(row: &AnswerRow) -> Option<String> {
-    let has_move = row.played != AnswerRow::NO_MOVE;
-    if row.solved != (has_move && row.right.contains(&row.played)) {
-        return Some(format!("`solved` is {}, which does not fit `right` and `played`", row.solved));
-    }
-    if has_move != row.reason.is_empty() || has_move != row.detail.is_empty() {
-        let expected =
-            if has_move { "be empty, because there is a move" } else { "say why there is no move" };
-        return Some(format!(
-            "`reason` and `detail` are {:?}, and have to {expected}",
-            (&row.reason, &row.detail)
-        ));
-    }
-    let milliseconds = if row.milliseconds.is_nan() { 0.0 } else { row.milliseconds.into() };
-    unknown_move(&row.right)
-        .or_else(|| unknown_move(&[row.played]))
-        .or_else(|| unknown_reason(&row.reason))
-        .or_else(|| amount_fault("nodes", row.nodes))
-        .or_else(|| amount_fault("milliseconds", milliseconds))
-}
-
-fn unknown_reason(reason: &str) -> Option<String> {
-    let is_known = reason.is_empty() || Fault::from_name(reason).is_some();
-    (!is_known).then(|| format!("`reason` is \"{reason}\", expected one of {}", Fault::NAMES.join(", ")))
-}
-
-fn amount_fault(name: &str, amount: f64) -> Option<String> {
-    let is_one = amount.is_finite() && amount >= 0.0;
-    (!is_one).then(|| format!("`{name}` is {amount}, expected a number of at least 0"))
-}
-
-fn plies_fault(name: &str, plies: f32) -> Option<String> {
-    let known = plies >= 0.0 || plies == TreeRow::UNKNOWN;
-    (!known).then(|| format!("`{name}` is {plies}, expected plies, or {} if unknown", TreeRow::UNKNOWN))
-}
-
-fn proof_fault(name: &str) -> Option<String> {
-    let known = ["none", "win", "draw", "loss"];
-    (!known.contains(&name)).then(|| format!("`proof` is \"{name}\", expected one of {}", known.join(", ")))
-}
-
-fn match_game_fault(row: &MatchGameRow) -> Option<String> {
-    let plies = row.moves.len();
-    if row.plies as usize != plies {
-        return Some(format!("`plies` is {}, but `moves` has {plies} moves", row.plies));
-    }
-    let first = if row.first_is_white { Side::White } else { Side::Black };
-    if row.score != f64::from(row.result.score_for(first) + 1) / 2.0 {
-        return Some(format!(
-            "`score` is {}, which does not fit `result` = {} with first_is_white = {}",
-            row.score,
-            row.result.score_for(Side::White),
-            row.first_is_white
-        ));
-    }
-    let lengths =
-        [("scores", row.scores.0.len()), ("depths", row.depths.len()), ("seconds", row.seconds.len())];
-    let is_wrong = |(_, length): &(&str, usize)| ![0, plies].contains(length);
-    if let Some((name, length)) = lengths.into_iter().find(is_wrong) {
-        return Some(format!("`{name}` has {length} items, but the game has {plies} plies"));
-    }
-    unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, plies))
-}
-
-fn unknown_move(moves: &[u16]) -> Option<String> {
-    let unknown = moves.iter().find(|packed| Move::from_packed(**packed).is_none())?;
-    Some(format!("{unknown} is not a packed move; its promotion {} is not in 0..=4", unknown >> 12))
-}
-
-fn opening_fault(opening_plies: u16, plies: usize) -> Option<String> {
-    let too_long = opening_plies as usize > plies;
-    too_long.then(|| format!("`opening_plies` is {opening_plies}, but the game has {plies} plies"))
-}
-
-fn result_fault(result: i8) -> Option<String> {
-    (!(-1..=1).contains(&result)).then(|| format!("`result` is {result}, expected -1, 0 or 1"))
-}
-
-/// The fault of a value outside `lowest..=1`. Sums of many terms may exceed a bound by a rounding error, which is tolerated.
-fn range_fault(lowest: f32, name: &str, value: f32) -> Option<String> {
-    const ROUNDING: f32 = 1e-5;
-    let inside = value >= lowest - ROUNDING && value <= 1.0 + ROUNDING;
-    (!inside).then(|| format!("`{name}` is {value}, expected {lowest} to 1"))
 }

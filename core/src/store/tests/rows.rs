@@ -4,11 +4,14 @@ use std::fs::File;
 
 use super::super::row::table;
 use super::super::{
-    GameRow, MatchGameRow, PositionRow, StoreError, TableRow, TrainingRow, ValidationRow, read_table,
-    write_table,
+    GameRow, MatchGameRow, PositionRow, StoreError, TableRow, TrainingRow, TreeRow, ValidationRow,
+    read_table, write_table,
 };
 use super::{game, match_game, position, provenance, training, validation, write};
-use crate::board::{Ending, GameResult, Reason};
+use crate::board::{Ending, Game, GameResult, Reason};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::network::fake::Uniform;
+use crate::search::{ANALYSIS_RULES, Search, SearchParams};
 
 /// Checks that writing the rows fails with `expected` at `row`.
 fn rejects<R: TableRow>(rows: &[R], row: usize, expected: &str) {
@@ -70,6 +73,23 @@ fn impossible_positions_are_rejected() {
 }
 
 #[test]
+fn impossible_rows_of_trees_are_rejected() {
+    let params = SearchParams { simulations: 1, ..SearchParams::default() };
+    let mut search = Search::with_tablebases(Game::initial(), ANALYSIS_RULES, params, None);
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    search.run(&mut Uniform::new(encoding)).expect("fakes do not fail");
+    let bad = |change: &dyn Fn(&mut TreeRow), expected| {
+        let mut rows = search.rows(0, false);
+        change(&mut rows[0]);
+        rejects(&rows, 0, expected);
+    };
+    bad(&|row| row.win = 1.1, "`win` is 1.1, expected 0 to 1");
+    bad(&|row| row.draw = -0.1, "`draw` is -0.1, expected 0 to 1");
+    bad(&|row| row.loss = -0.39, "`loss` is -0.39, expected 0 to 1");
+    bad(&|row| row.net_d = -41.8, "`net_d` is -41.8, expected 0 to 1");
+}
+
+#[test]
 fn impossible_match_games_are_rejected() {
     let bad = |change: &dyn Fn(&mut MatchGameRow), expected| {
         let mut row = match_game();
@@ -86,46 +106,23 @@ fn updates_must_increase() {
     rejects(&[training(5), training(4)], 1, "(update 4): comes after update 5");
 }
 
-/// Another table.
-struct Other {
-    game: u32,
-}
-
-/// A table of a newer version.
-struct Newer {
-    game: u32,
-}
-
-/// A table `games` with wrong columns.
-struct Odd {
-    game: u32,
-    network: String,
-    start_fen: String,
-    moves: Vec<u32>,
-    opening_plies: u32,
-    outcome: i8,
-    reason: String,
-}
-
-/// A table `games` whose enum columns accept any value.
-struct Loose {
-    game: u32,
-    network: String,
-    start_fen: String,
-    moves: Vec<u16>,
-    opening_plies: u16,
-    result: i8,
-    reason: String,
-}
-
 fn unchecked<R>(_: &R) -> Option<String> {
     None
 }
 
-table! { Other is "others" version 1, key (game: u32), check unchecked { game: u32 as Plain } }
-table! { Newer is "games" version 7, key (game: u32), check unchecked { game: u32 as Plain } }
 table! {
-    Odd is "games" version 1, key (game: u32), check unchecked {
+    /// Another table.
+    struct Other is "others" version 1, key (game: u32), check unchecked { game: u32 as Plain }
+}
+
+table! {
+    /// A table of a newer version.
+    struct Newer is "games" version 7, key (game: u32), check unchecked { game: u32 as Plain }
+}
+
+table! {
+    /// A table `games` with wrong columns.
+    struct Odd is "games" version 1, key (game: u32), check unchecked {
         game: u32 as Plain,
         network: String as Plain,
         start_fen: String as Plain,
@@ -137,7 +134,8 @@ table! {
 }
 
 table! {
-    Loose is "games" version 1, key (game: u32), check unchecked {
+    /// A table `games` whose enum columns accept any value.
+    struct Loose is "games" version 1, key (game: u32), check unchecked {
         game: u32 as Plain,
         network: String as Dictionary,
         start_fen: String as Dictionary,
@@ -197,24 +195,9 @@ fn a_newer_version_asks_for_a_newer_program() {
     );
 }
 
-/// The table `matches` before its version 2, which added evaluations and faults.
-struct OldMatchGame {
-    game: u32,
-    pair: u32,
-    first: String,
-    second: String,
-    first_is_white: bool,
-    start_fen: String,
-    moves: Vec<u16>,
-    opening_plies: u16,
-    plies: u16,
-    score: f64,
-    result: GameResult,
-    reason: Ending,
-}
-
 table! {
-    OldMatchGame is "matches" version 1, key (game: u32), check unchecked {
+    /// The table `matches` before its version 2, which added evaluations and faults.
+    struct OldMatchGame is "matches" version 1, key (game: u32), check unchecked {
         game: u32 as Plain,
         pair: u32 as Plain,
         first: String as Dictionary,
@@ -260,12 +243,10 @@ fn a_file_of_an_older_version_is_read_without_the_columns_it_lacks() {
     assert!(error.contains("`depths` is missing"), "{error}");
 }
 
-/// A table `matches` of the present version without its columns.
-struct Narrow {
-    game: u32,
+table! {
+    /// A table `matches` of the present version without its columns.
+    struct Narrow is "matches" version 2, key (game: u32), check unchecked { game: u32 as Plain }
 }
-
-table! { Narrow is "matches" version 2, key (game: u32), check unchecked { game: u32 as Plain } }
 
 #[test]
 fn every_wrong_column_is_named_at_once() {
