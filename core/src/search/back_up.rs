@@ -112,14 +112,16 @@ impl Search {
         }
     }
 
-    /// In a graph: adds a visit to every edge on a path, and recomputes the sums of their nodes and edges from its end.
+    /// In a graph: adds a visit to every edge on a path, and recomputes these edges and their nodes from its end. The descent has
+    /// updated the nodes' other edges.
     pub(super) fn back_up_graph(&mut self, path: &[(NodeId, u8)]) {
         for (depth, (parent, index)) in path.iter().copied().enumerate().rev() {
             self.tree.edge_mut(parent, index).count_visit();
             let draw_value = self.draw_value(depth);
-            self.tree.refresh(parent, draw_value, self.params.solver);
+            self.tree.refresh_edge(parent, index, draw_value, self.params.solver);
             self.tree.recompute(parent, draw_value);
             if self.tree.moves_left.is_some() {
+                self.tree.prove_moves_left(parent);
                 self.tree.recompute_moves_left(parent);
             }
         }

@@ -54,6 +54,13 @@ impl Search {
     /// # Panics
     /// If one does not hold.
     pub fn check_invariants(&self) {
+        for row in self.rows(0, false) {
+            let shares = [row.win, row.draw, row.loss, row.net_d];
+            assert!(
+                shares.iter().all(|share| (-1e-5..=1.0 + 1e-5).contains(share)),
+                "probabilities: {row:?}"
+            );
+        }
         for (id, node) in self.tree.nodes.iter().enumerate() {
             let (visited, priors) = (self.tree.visited_edges(id as NodeId), self.tree.priors(id as NodeId));
             let below: u32 = visited.iter().map(|edge| edge.visits).sum();

@@ -6,7 +6,7 @@ use super::tree::{ROOT, VisitedEdge};
 use crate::math::ln;
 
 /// The simulations of one move's search. The first is the root's own evaluation, unless a search of the same root continues.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Budget {
     /// Visits that the root may have, kept ones included.
     visits: u32,
@@ -24,8 +24,7 @@ pub(super) struct Budget {
 impl Budget {
     /// The budget of a new search, whose root may have kept visits but no evaluation yet.
     pub(super) fn new(simulations: u32, kept: u32) -> Self {
-        let (started, is_ended, gain) = (kept, false, GainTracker::default());
-        let mut budget = Self { visits: 0, kept, evaluates_again: false, started, is_ended, gain };
+        let mut budget = Self { started: kept, ..Self::default() };
         budget.set(simulations, kept, false);
         budget
     }
@@ -35,6 +34,7 @@ impl Budget {
         self.kept = kept;
         self.evaluates_again = kept > 0 && !is_evaluated;
         self.visits = (kept - u32::from(self.evaluates_again)).saturating_add(simulations);
+        (self.is_ended, self.gain) = (false, GainTracker::default());
     }
 
     /// Counts the start of a simulation. Returns whether it is a descent; the first is the root's own evaluation.
@@ -71,7 +71,8 @@ impl Budget {
 
 impl Search {
     /// Sets the simulations of this move's search from here on: the root's own evaluation unless already made, then descents.
-    /// Visits so far come on top.
+    /// Visits so far come on top. A search that `kld_gain` ended goes on, and compares from here on. The reference engine searches
+    /// anew with all simulations together.
     pub fn set_budget(&mut self, simulations: u32) {
         self.budget.set(simulations, self.visits(), self.root.evaluation.is_some());
         self.prober.forget_hits();
@@ -95,10 +96,12 @@ impl Search {
 
     /// Whether the engine or a stopping rule ended the search, the root is proven, or the tree is full.
     pub(super) fn should_stop(&self) -> bool {
-        self.budget.is_ended
-            || self.proof().is_some()
-            || self.tree.nodes.len() >= self.params.max_nodes as usize
-            || self.is_settled()
+        self.budget.is_ended || self.proof().is_some() || self.is_full() || self.is_settled()
+    }
+
+    /// Whether the tree has as many nodes as it may have, which ends the search.
+    pub fn is_full(&self) -> bool {
+        self.tree.nodes.len() >= self.params.max_nodes as usize
     }
 
     /// Smart pruning: whether the rest of the budget cannot change which of the moves that may be played is the most visited.

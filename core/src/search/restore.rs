@@ -118,12 +118,13 @@ impl Search {
         if let Some(row) = own[visited..].iter().find(|row| row.node != TreeRow::NO_NODE) {
             return Err(fault(row, "is a visited move after an unvisited one; rows must be in their order"));
         }
-        let visited: Vec<VisitedEdge> = own[..visited].iter().map(|row| self.restored_edge(row)).collect();
+        let visited: Vec<VisitedEdge> =
+            own[..visited].iter().map(|row| self.restored_edge(parent, row)).collect();
         self.tree.set_visited_edges(parent, &visited);
         Ok(())
     }
 
-    fn restored_edge(&self, row: &TreeRow) -> VisitedEdge {
+    fn restored_edge(&self, parent: NodeId, row: &TreeRow) -> VisitedEdge {
         let child = self.tree.node(row.node);
         let mean = |sum: f64| sum / f64::from(row.node_visits.max(1));
         // In a tree an edge and its child have the same sum; in a graph the edge has a share of the child's.
@@ -132,7 +133,10 @@ impl Search {
         } else {
             mean(row.value_sum) * f64::from(row.visits)
         };
-        let proof = child.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
+        // In a graph the parent may not know yet of a win that another path has proven; it learns of it, and is proven, on its next visit.
+        let is_unknown = |proof| proof == Proof::Win && self.tree.node(parent).proof.is_none();
+        let proof = child.proof.map(Proof::for_opponent);
+        let proof = proof.filter(|proof| self.params.solver && !is_unknown(*proof));
         let squares_of_mean = value_sum * value_sum / f64::from(row.visits.max(1));
         VisitedEdge {
             value_sum,
@@ -208,11 +212,11 @@ impl Search {
         if state == State::Expanded && proof.is_none() && visits != below + 1 {
             return Err(fault(row, format!("node {node} has {visits} visits, its moves {below}")));
         }
-        let wins = tree.visited_edges(node).iter().any(|edge| edge.proof == Some(Proof::Win));
+        let wins = |edge: &VisitedEdge| tree.node(edge.child).proof == Some(Proof::Loss);
+        let is_won = self.params.solver && tree.visited_edges(node).iter().any(wins);
         match &mut tree.graph {
-            // Other parents than the one that a proof came through learn of it on their next visit.
             Some(graph) => graph.rekey(node, key),
-            None if wins && proof.is_none() => {
+            None if is_won && proof.is_none() => {
                 let unproven = format!(
                     "a move of node {node} wins by force, but the node is not proven; go on with `solver` false"
                 );

@@ -25,14 +25,15 @@ impl Search {
     ///
     /// The rule of the root weighs the moves; only those that may be played have a share. So nothing that is not allowed is
     /// taught, nothing but proven wins where there is one, and no proven loss where something else is left. Where the rule
-    /// gives these moves no weight, they share by their priors.
+    /// gives these moves no weight, they share by their priors before noise.
     pub fn policy_target(&self) -> Vec<Target> {
         let moves: Vec<RootMove> = self.root_moves().map(|mv| self.without_closed_visits(mv)).collect();
         let mut weights = self.root.rule.target_weights(self, &moves);
         let best = moves.iter().filter(|mv| self.root.allows(mv.played)).map(rank).max().unwrap_or(0);
         let is_candidate = |mv: &RootMove| self.root.allows(mv.played) && rank(mv) == best;
         if !moves.iter().zip(&weights).any(|(mv, weight)| is_candidate(mv) && *weight > 0.0) {
-            weights = moves.iter().map(|mv| f64::from(mv.prior.max(f32::MIN_POSITIVE))).collect();
+            let prior = |mv: &RootMove| f64::from(self.prior_of(mv.played).max(f32::MIN_POSITIVE));
+            weights = moves.iter().map(prior).collect();
         }
         for (mv, weight) in moves.iter().zip(&mut weights) {
             *weight *= f64::from(u8::from(is_candidate(mv)));
@@ -44,6 +45,16 @@ impl Search {
             share: weight / total,
         };
         moves.iter().zip(weights).map(target).collect()
+    }
+
+    /// The root's moves with their priors before exploration noise; none before its evaluation.
+    pub fn priors(&self) -> &[(Move, f32)] {
+        &self.root.priors
+    }
+
+    /// The prior of a move of the root before exploration noise.
+    fn prior_of(&self, played: Move) -> f32 {
+        self.root.priors.iter().find(|(mv, _)| *mv == played).map_or(0.0, |(_, prior)| *prior)
     }
 
     /// A move of the root; one that is not allowed has no visits, which tree reuse may have brought.

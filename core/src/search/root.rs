@@ -155,6 +155,8 @@ impl Clone for Box<dyn RootSearch> {
 pub(super) struct Root {
     /// Its evaluation, once made for this move's search.
     pub(super) evaluation: Option<Wdl>,
+    /// Its moves with their priors before exploration noise, once evaluated.
+    pub(super) priors: Vec<(Move, f32)>,
     /// The moves that may be searched; empty for all.
     pub(super) allowed: Vec<Move>,
     pub(super) rule: Box<dyn RootSearch>,
@@ -162,7 +164,7 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn new(rule: RootRule) -> Self {
-        Self { evaluation: None, allowed: Vec::new(), rule: rule.root_search() }
+        Self { evaluation: None, priors: Vec::new(), allowed: Vec::new(), rule: rule.root_search() }
     }
 
     /// Whether a move may be searched and played.
@@ -194,6 +196,7 @@ impl Search {
         self.tree.sort_unvisited(ROOT);
         self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
+        self.root.priors = moves.iter().copied().zip(self.tree.priors(ROOT).iter().copied()).collect();
         let open = if self.root.allowed.is_empty() { moves.len() } else { self.root.allowed.len() };
         self.root.rule.begin(&self.params, open as u32, self.budget.descents());
         if !self.params.mate_in_one || self.proof().is_some() {

@@ -24,8 +24,6 @@ pub(super) struct GameSlot<'a> {
     full: bool,
     /// Whether the current search has its noise.
     noise_added: bool,
-    /// The root's moves with their priors before noise.
-    priors: Vec<(Move, f32)>,
     record: GameRecord<'a>,
     /// How the game ended, if it has; an error if a table cannot be read.
     end: Result<Option<End>, TablebaseError>,
@@ -52,7 +50,6 @@ impl<'a> GameSlot<'a> {
             cap: stream(Purpose::PlayoutCap),
             full: true,
             noise_added: false,
-            priors: Vec::new(),
             end: Ok(None),
         };
         slot.start_move();
@@ -73,8 +70,6 @@ impl<'a> GameSlot<'a> {
 
     fn add_noise(&mut self) {
         self.noise_added = true;
-        self.priors.clear();
-        self.priors.extend(self.search.root_moves().map(|mv| (mv.played, mv.prior)));
         let ply = self.search.game().ply() as u32;
         let fast_factor =
             self.params.playout_cap.as_ref().filter(|_| !self.full).map(|cap| cap.fast_gumbel_noise);
@@ -109,7 +104,7 @@ impl<'a> GameSlot<'a> {
             full: self.full && self.params.policy_targets,
             ..PositionRow::default()
         };
-        row.set_search(&self.search, &self.priors);
+        row.set_search(&self.search);
         row
     }
 

@@ -174,13 +174,12 @@ impl SearchSlot for Slot {
         if let Some(index) = self.next
             && self.search.is_done()
         {
-            let priors: Vec<(Move, f32)> = self.search.root_moves().map(|mv| (mv.played, mv.prior)).collect();
             let row = &mut self.rows[index];
             row.full = true;
             if self.is_answer {
-                row.set_answer(self.search.net_value(), &priors);
+                row.set_answer(self.search.net_value(), self.search.priors());
             } else {
-                row.set_search(&self.search, &priors);
+                row.set_search(&self.search);
             }
             self.searched += 1;
             self.begin_next();

@@ -83,8 +83,8 @@ pub fn games_with_positions<'a>(
 }
 
 impl PositionRow {
-    /// Sets what a finished search says of the position. `priors` are those before noise.
-    pub(super) fn set_search(&mut self, search: &Search, priors: &[(Move, f32)]) {
+    /// Sets what a finished search says of the position.
+    pub(super) fn set_search(&mut self, search: &Search) {
         let target = search.policy_target();
         self.legal = target.len() as u16;
         self.set_target(target.iter().map(|mv: &Target| (mv.played.packed(), mv.visits, mv.share)));
@@ -92,7 +92,7 @@ impl PositionRow {
         (self.root_q, self.root_d) = (root.value as f32, root.draw as f32);
         (self.net_q, self.net_d) = (net.value as f32, net.draw as f32);
         self.simulations = search.visits();
-        self.policy_surprise = divergence(&target, priors);
+        self.policy_surprise = divergence(&target, search.priors());
     }
 
     /// Sets a net's answer without a search: its value, and the policy of all legal moves.

@@ -34,6 +34,23 @@ fn a_second_budget_continues_the_search() {
 }
 
 #[test]
+fn a_second_budget_continues_a_search_that_ended_by_itself() {
+    let mut evaluator = Hashed::new(encoding(), 1);
+    let kld_gain = Some(KldGain { interval: 50, minimum: 1.0 });
+    let mut search =
+        searched(&Game::initial(), &SearchParams { kld_gain, ..simulations(2000) }, &mut evaluator);
+    assert_eq!(search.visits(), 101, "it ends at its second comparison");
+    search.set_budget(2000);
+    run(&mut search, &mut evaluator);
+    assert_eq!(search.visits(), 152, "its comparisons begin anew");
+    let reference = |budget| SearchParams { engine: Engine::Reference, ..simulations(budget) };
+    let mut search = searched(&Game::initial(), &reference(100), &mut evaluator);
+    search.set_budget(150);
+    run(&mut search, &mut evaluator);
+    assert_eq!(visits(&search), visits(&searched(&Game::initial(), &reference(250), &mut evaluator)));
+}
+
+#[test]
 fn simulations_to_a_number_of_visits_count_a_second_evaluation() {
     let params = SearchParams { reuse_tree: true, ..simulations(300) };
     let mut evaluator = Hashed::new(encoding(), 1);

@@ -104,6 +104,10 @@ fn several_leaves_in_flight_may_be_one_position() {
         let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
         assert_eq!(search.visits(), 3000);
     }
+    for (game, salt) in bench::positions().iter().zip(0..) {
+        let params = SearchParams { leaf_batch: 16, draw_score: -0.3, ..graph_search(1000) };
+        searched(game, &params, &mut Hashed::new(encoding(), salt));
+    }
 }
 
 #[test]

@@ -17,6 +17,22 @@ fn noise_is_mixed_into_the_priors_by_its_fraction() {
 }
 
 #[test]
+fn policy_targets_of_moves_without_visits_are_priors_without_noise() {
+    let noise = RootNoise { fraction: 1.0, ..RootNoise::default() };
+    let mut search = new_search(Game::initial(), simulations(1));
+    run(&mut search, &mut Hashed::new(encoding(), 1));
+    let target = |search: &Search| {
+        let mut shares: Vec<(Move, u32)> =
+            search.policy_target().iter().map(|mv| (mv.played, (mv.share * 1e6).round() as u32)).collect();
+        shares.sort_unstable();
+        shares
+    };
+    let before = target(&search);
+    search.add_noise(&dirichlet(&noise), &mut stream(0));
+    assert_eq!(target(&search), before);
+}
+
+#[test]
 fn a_total_concentration_is_divided_among_the_moves() {
     let noised = |noise: &RootNoise| -> Vec<f32> {
         let mut search = new_search(Game::initial(), simulations(1));

@@ -10,15 +10,34 @@
 //! shared by all paths, as if no repetition could intervene (the graph-history interaction problem, Kishimoto and Müller 2004).
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Tree;
 use super::node::NodeId;
 use crate::network::Wdl;
 
+/// Keys are hashes already.
+#[derive(Debug, Clone, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a key is a u64");
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The data that a graph search keeps beside the nodes of its tree.
 #[derive(Debug, Clone, Default)]
 pub(in crate::search) struct Graph {
-    nodes: HashMap<u64, NodeId>,
+    nodes: HashMap<u64, NodeId, BuildHasherDefault<KeyHasher>>,
     /// The key of each node.
     keys: Vec<u64>,
     /// Each node's own evaluation.
@@ -100,36 +119,42 @@ impl Tree {
     /// Updates a node's visited edges from their children. `draw_value` is for the node's side to move; proven results are
     /// used only with the `solver`.
     pub(in crate::search) fn refresh(&mut self, node: NodeId, draw_value: f64, solver: bool) {
-        for index in 0..self.visited_edges(node).len() as u8 {
-            let child = self.edge_mut(node, index).child;
-            let child = self.node(child);
-            if child.visits == 0 {
-                continue;
-            }
-            let (value, proof) = (child.proven_or_mean(-draw_value), child.proof);
-            let mean_square = self.mean_square(self.visited_edges(node)[usize::from(index)].child);
-            let edge = self.edge_mut(node, index);
-            let visits = f64::from(edge.visits);
-            edge.value_sum = -value * visits;
-            edge.deviation_sum = (visits * (mean_square - value * value).max(0.0)) as f32;
-            if let Some(proof) = proof.filter(|_| solver) {
-                self.prove(node, index, proof.for_opponent());
-            }
+        for index in 0..self.node(node).visited_count {
+            self.refresh_edge(node, index, draw_value, solver);
         }
         if self.moves_left.is_some() {
             self.prove_moves_left(node);
         }
     }
 
-    /// Adds a visit to a node whose edges are up to date, and recomputes its sums.
+    /// Updates a visited edge from its child, as [`refresh`](Self::refresh) does, but for moves left.
+    #[inline]
+    pub(in crate::search) fn refresh_edge(&mut self, node: NodeId, index: u8, draw_value: f64, solver: bool) {
+        let first = self.node(node).first_visited as usize;
+        let edge = &mut self.visited.all[first + usize::from(index)];
+        let child = &self.nodes[edge.child as usize];
+        if child.visits == 0 {
+            return;
+        }
+        let (value, visits) = (child.proven_or_mean(-draw_value), f64::from(edge.visits));
+        let mean_square = self.graph.as_ref().map_or(0.0, |graph| graph.mean_square(edge.child));
+        edge.value_sum = -value * visits;
+        edge.deviation_sum = (visits * (mean_square - value * value).max(0.0)) as f32;
+        if let Some(proof) = child.proof.filter(|_| solver) {
+            self.prove(node, index, proof.for_opponent());
+        }
+    }
+
+    /// Adds a visit to a node, and recomputes its sums from its children. Edges of other paths may wait for their next descent.
     pub(in crate::search) fn recompute(&mut self, node: NodeId, draw_value: f64) {
         let own = self.graph.as_ref().map_or(Wdl::default(), |graph| graph.evaluation(node));
         let (mut value, mut draw) = (own.value_with_draw_score(draw_value), f64::from(own.draw));
         let mut square = value * value;
         for edge in self.visited_edges(node) {
-            let visits = f64::from(edge.visits);
-            value += edge.value_sum;
-            draw += visits * self.node(edge.child).draw_share();
+            let (child, visits) = (self.node(edge.child), f64::from(edge.visits));
+            value +=
+                if child.visits > 0 { -child.proven_or_mean(-draw_value) * visits } else { edge.value_sum };
+            draw += visits * child.draw_share();
             square += visits * self.mean_square(edge.child);
         }
         let reached = &mut self.nodes[node as usize];

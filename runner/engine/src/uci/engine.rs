@@ -194,9 +194,8 @@ impl KeptTree {
             return None;
         }
         let played = &game.moves()[known..];
-        // The same position again: a restricted search, or one that stopped itself, cannot be continued.
-        let can_continue = !self.is_restricted && self.params.kld_gain.is_none();
-        if played.is_empty() && !can_continue {
+        // A restricted search of the same position cannot be continued.
+        if played.is_empty() && self.is_restricted {
             return None;
         }
         for mv in played {
@@ -251,13 +250,14 @@ mod tests {
     use dc0_core::board::Game;
     use dc0_core::encoding::{Encoding, EncodingName, Orientation};
     use dc0_core::network::fake::Hashed;
-    use dc0_core::search::{Search, SearchParams};
+    use dc0_core::search::{KldGain, Search, SearchParams};
 
     use super::{KeptTree, RULES};
 
     #[test]
-    fn a_restricted_search_begins_a_tree_of_its_own() {
-        let params = SearchParams { reuse_tree: true, simulations: 100, ..SearchParams::default() };
+    fn only_a_restricted_search_begins_a_tree_of_its_own() {
+        let kld_gain = Some(KldGain::default());
+        let params = SearchParams { reuse_tree: true, kld_gain, simulations: 100, ..SearchParams::default() };
         let mut search = Search::with_tablebases(Game::initial(), RULES, params.clone(), None);
         let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
         search.run(&mut Hashed::new(encoding, 1)).expect("fakes do not fail");

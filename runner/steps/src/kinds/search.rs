@@ -75,7 +75,7 @@ struct Part {
 
 impl Step for PositionSearch {
     const KIND: &'static StepKind = &StepKind::SEARCH;
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
         form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",
