@@ -41,7 +41,7 @@ pub use divided::Divided;
 pub(crate) use exponential::power;
 pub use fixed_size::FixedSize;
 pub use grow::{GrowError, GrowParams, grow};
-pub use layout::{initial_weights, layout, parameter_count};
+pub use layout::{hidden_weights, initial_weights, layout, parameter_count};
 pub use moves_left::{MOVES_LEFT_SCALE, moves_left};
 pub use outputs::{expected_result, value_width};
 pub use precision::Precision;

@@ -300,6 +300,22 @@ impl Graph {
         matches!(producer, Some(Op::Accumulate { .. }))
     }
 
+    /// The matrices of a hidden layer's weights, one below the other: three for queries, keys and values, else one. Layers that read the
+    /// input or are an output of the net have none, and neither have embeddings.
+    pub fn hidden_matrices(&self, number: usize) -> Option<usize> {
+        let Layer { op, inputs, .. } = &self.layers[number];
+        let value = number + 1;
+        let AuxiliaryHeads { soft_policy, reply, material } = self.auxiliary;
+        let heads = [Some(self.policy), Some(self.value), self.moves_left, soft_policy, reply, material];
+        let is_embedding = matches!(op, Op::Accumulate { .. } | Op::PositionEmbedding { .. });
+        let is_attended = || {
+            let mut readers = self.layers.iter().filter(|layer| layer.inputs.contains(&value));
+            readers.any(|layer| matches!(layer.op, Op::Attention { .. }))
+        };
+        let is_hidden = !is_embedding && !inputs.contains(&0) && !heads.contains(&Some(value));
+        is_hidden.then(|| if is_attended() { 3 } else { 1 })
+    }
+
     /// The multiply-adds of one evaluation by convolutions, dense layers and attention; each is two floating-point operations.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()

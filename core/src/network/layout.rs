@@ -2,6 +2,8 @@
 //!
 //! The trained net, the initial weights and the checks of stored weights all follow [`layout`].
 
+use std::collections::BTreeMap;
+
 use rand_distr::{Distribution, Normal};
 
 use super::graph::{Graph, Layer, Op, Squeeze};
@@ -16,6 +18,18 @@ const MIDDLE: f32 = 0.5;
 /// Every tensor of a net, from the input to the heads.
 pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
     Graph::of_training(spec).layers.iter().flat_map(tensors).collect()
+}
+
+/// The names of all weights of hidden layers, each with its [matrices](Graph::hidden_matrices).
+pub fn hidden_weights(spec: &NetworkSpec) -> BTreeMap<String, usize> {
+    let graph = Graph::of_training(spec);
+    let hidden = |(number, layer)| graph.hidden_matrices(number).map(|matrices| (layer, matrices));
+    let layers = graph.layers.iter().enumerate().filter_map(hidden);
+    let weights = layers.flat_map(|(layer, matrices)| {
+        let weights = tensors(layer).into_iter().filter(|tensor| tensor.role.is_weight());
+        weights.map(move |tensor| (tensor.name, matrices))
+    });
+    weights.collect()
 }
 
 impl Layer {

@@ -1,12 +1,14 @@
 //! Parameter counts and rejected growth; `torch/tests/growth.rs` tests the outputs of grown nets.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::graph::Graph;
 use super::samples::{all_kinds, king_buckets, trained_weights};
 use super::{
-    AuxiliaryHeadsSpec, GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs, Tower, grow, parameter_count,
-    preset, presets,
+    AuxiliaryHeadsSpec, GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs, Tower, grow, hidden_weights,
+    parameter_count, preset, presets,
 };
 use crate::params::{Params, Value, read};
 use crate::rng::Seed;
@@ -307,4 +309,37 @@ fn impossible_growth_reports_all_problems() {
     assert!(same.contains("the net has a moves_left_head already"), "{same}");
     assert!(GrowParams::names().contains(&"noise"));
     assert!(read::<GrowParams>("grow", &Value::group()).is_ok());
+}
+
+/// Every other weight reads the input, is an embedding, or belongs to the last layer of a head.
+#[test]
+fn hidden_weights_are_those_between_the_first_layers_and_the_heads_last() {
+    let hidden = |network: serde_json::Value| {
+        let all = json!({
+            "moves_left_head": {}, "auxiliary_heads": { "soft_policy": true, "reply": true, "material": true },
+        });
+        let mut members = all.as_object().expect("an object").clone();
+        members.extend(network.as_object().expect("an object").clone());
+        let given = serde_json::from_value(members.into()).expect("parameters");
+        let spec = read::<NetworkSpec>("network", &given).expect("a net");
+        let named = |(name, matrices): (String, usize)| (name.replace(".weight", ""), matrices);
+        hidden_weights(&spec).into_iter().map(named).collect::<BTreeMap<String, usize>>()
+    };
+    let expected = |heads: &[&str], tower: &[&str], attended: &[&str]| {
+        let single = heads.iter().chain(tower).map(|name| ((*name).to_owned(), 1));
+        single.chain(attended.iter().map(|name| ((*name).to_owned(), 3))).collect::<BTreeMap<_, _>>()
+    };
+    let heads = ["moves_left.conv1", "moves_left.dense1", "policy.conv1", "value.conv1", "value.dense1"];
+    let residual = ["tower.0.conv1", "tower.0.conv2", "tower.0.se.squeeze", "tower.0.se.excite"];
+    let network = json!({ "tower": { "kind": "se_resnet", "blocks": 1, "filters": 8 } });
+    assert_eq!(hidden(network), expected(&heads, &residual, &[]));
+    let transformer = ["tower.0.out", "tower.0.expand", "tower.0.contract"];
+    let tower = json!({ "kind": "transformer", "blocks": 1, "filters": 16, "heads": 2 });
+    let network = json!({ "tower": tower, "policy_head": { "kind": "dense" } });
+    assert_eq!(hidden(network), expected(&heads, &transformer, &["tower.0.qkv"]));
+    let tower = json!({ "kind": "nnue", "filters": 64, "inputs": "threats", "mirrored": true });
+    let own = json!({ "tower": tower, "policy_head": { "inputs": "threats", "filters": 64 } });
+    for network in [json!({ "tower": tower }), own] {
+        assert_eq!(hidden(network), expected(&["moves_left.dense1", "value.dense1"], &[], &[]));
+    }
 }

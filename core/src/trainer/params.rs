@@ -12,9 +12,10 @@ param_enum! {
         /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
         AdamW = "adamw",
         /// Momentum whose steps are made orthogonal (Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks"),
-        /// for tensors with two or more axes, convolutions as matrices of their outputs; `adamw` for the others. Steps are scaled to
-        /// the size of `adamw`'s (Liu et al. 2025, "Muon is scalable for LLM training", equation 4), so learning rates and weight
-        /// decay are the same.
+        /// for the weights of hidden layers: convolutions as matrices of their outputs; queries, keys and values as three. `adamw` for
+        /// all others: first layers, embeddings, the last layer of each head, biases and norms. Steps are scaled to the size of
+        /// `adamw`'s (Liu et al. 2025, "Muon is scalable for LLM training", equation 4), so learning rates and weight decay are the
+        /// same.
         Muon = "muon",
     }
 }
@@ -171,7 +172,7 @@ params! {
         beta2: f64 = 0.999, in 0.0..=0.999_999;
         /// Keeps `adamw`'s divisor away from 0 (Kingma & Ba 2015).
         epsilon: f64 = 1e-8, in 1e-16..=1.0;
-        /// Weight decay of convolutions, dense layers and embeddings; never of biases and norms. `adamw` shrinks
+        /// Weight decay of convolutions, dense layers and embeddings; never of biases and norms. `adamw` and `muon` shrink
         /// weights by `learning_rate · weight_decay` (0.01 as in PyTorch); `sgd` adds `weight_decay · weight` to the
         /// gradient, which is L2 regularisation (AlphaZero 2018 used 1e-4).
         weight_decay: f64 = 0.01, in 0.0..=1.0;

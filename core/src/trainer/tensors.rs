@@ -192,7 +192,9 @@ impl<'a> TensorFile<'a> {
         self.push_input(game);
         self.push_policy(position, game, legal)?;
         let plies_left = row.moves.len() - game.ply();
-        let wdl: [f32; 3] = [1, 0, -1].map(|result| f32::from(u8::from(position.result == result)));
+        // As for the trainer: with a target of zeros, the cross-entropy of a game without a result is 0.
+        let is_result = |result| !row.reason.is_cut_off() && position.result == result;
+        let wdl: [f32; 3] = [1, 0, -1].map(|result| f32::from(u8::from(is_result(result))));
         self.floats("wdl", &wdl);
         self.floats("root", &[position.root_q, position.root_d]);
         self.ints("plies_left", [if row.reason.is_played_out() { plies_left as i32 } else { -1 }]);

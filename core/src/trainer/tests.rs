@@ -3,6 +3,7 @@
 mod params;
 mod samples;
 mod sampling;
+mod tensors;
 mod validation;
 
 use rand::RngExt;

@@ -82,6 +82,9 @@ pub enum TrainError {
     StateDamaged { path: PathBuf, cause: String },
     #[error("{}: the training state has version {found}, and this dc0 resumes from version {expected}; finish the training with the dc0 that began it, or delete the file to have it start over from its first update", path.display())]
     StateVersion { path: PathBuf, found: u32, expected: u32 },
+    /// The state has momentum where this optimiser needs `AdamW`'s means.
+    #[error("{}: the training state has version {found}, in which `muon` trained first and last layers like hidden ones, and can be carried on from version {expected}; set optimizer.state to \"fresh\" to start with an empty one", path.display())]
+    MuonState { path: PathBuf, found: u32, expected: u32 },
     #[error("{}: the training state belongs to other parameters, samples, net, seed, threads or device; delete the file to have this training start over from its first update", path.display())]
     OtherState { path: PathBuf },
     /// The user asked to stop; the state is stored.

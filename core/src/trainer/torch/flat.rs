@@ -9,7 +9,7 @@ use tch::{Device, Kind, TchError, Tensor};
 use crate::network::Init;
 use crate::network::graph::{Graph, Op};
 use crate::network::torch::{Net, TorchError, download, upload};
-use crate::network::{NetworkSpec, TensorRole, TensorSpec, WeightTensor, Weights, layout};
+use crate::network::{NetworkSpec, TensorRole, TensorSpec, WeightTensor, Weights, hidden_weights, layout};
 
 /// Every tensor starts at a multiple of so many numbers, 256 bytes, as libtorch's own allocations do.
 const ALIGNMENT: usize = 64;
@@ -36,8 +36,10 @@ pub(super) struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PartKind {
     is_trained: bool,
-    /// Whether they are weights of convolutions and dense layers, or embeddings, which have two axes or more.
-    is_matrix: bool,
+    /// Whether they are weights of convolutions and dense layers, or embeddings.
+    is_weight: bool,
+    /// If they are weights of hidden layers, the matrices of each.
+    matrices: Option<usize>,
     /// Whether mixed precision casts them to 16 bits.
     is_cast: bool,
 }
@@ -51,6 +53,12 @@ impl Part {
     /// Its numbers among all of those of a [`FlatTensor`], in its shape.
     pub(super) fn view(&self, numbers: &Tensor) -> Result<Tensor, TchError> {
         self.shaped(&numbers.f_narrow(0, self.start as i64, self.length as i64)?)
+    }
+
+    /// As [`view`](Self::view), as so many matrices `[out, in]` of equal size; that of a convolution is `[out, in · height · width]`.
+    pub(super) fn matrices(&self, numbers: &Tensor, count: usize) -> Result<Vec<Tensor>, TchError> {
+        let rows = self.shape[0] / count;
+        self.view(numbers)?.f_view([count as i64, rows as i64, -1])?.f_unbind(0)
     }
 
     fn shaped(&self, numbers: &Tensor) -> Result<Tensor, TchError> {
@@ -76,11 +84,12 @@ impl FlatTensor {
         Ok(Self { numbers: numbers.f_requires_grad_(kind.is_trained)?, ..flat })
     }
 
-    /// One tensor alone, for tests.
+    /// One tensor alone, for tests; with two axes or more it is the weight of a hidden layer.
     #[cfg(test)]
     pub(super) fn of_one(tensor: &Tensor) -> Self {
         let WeightTensor { shape, data } = download(tensor).expect("it is on the CPU");
-        let kind = PartKind { is_trained: true, is_matrix: shape.len() >= 2, is_cast: true };
+        let is_weight = shape.len() >= 2;
+        let kind = PartKind { is_trained: true, is_weight, matrices: is_weight.then_some(1), is_cast: true };
         let (name, role) = ("w".to_owned(), TensorRole::Weight);
         let spec = TensorSpec { name: name.clone(), role, shape: shape.clone(), init: Init::Constant(0.0) };
         let weights = Weights::from([(name, WeightTensor { shape, data })]);
@@ -88,8 +97,13 @@ impl FlatTensor {
     }
 
     /// Whether its tensors are weights or embeddings, and no biases.
-    pub(super) fn is_matrices(&self) -> bool {
-        self.kind.is_matrix
+    pub(super) fn are_weights(&self) -> bool {
+        self.kind.is_weight
+    }
+
+    /// If its tensors are weights of hidden layers, the [matrices](Graph::hidden_matrices) of each.
+    pub(super) fn matrices(&self) -> Option<usize> {
+        self.kind.matrices
     }
 
     /// Numbers in the places of its own, on a device; 0 where `find` has none.
@@ -149,12 +163,13 @@ impl FlatNet {
     }
 
     fn of(net: &Net, weights: &Weights, device: Device) -> Result<Self, TchError> {
-        let in_full = summing_layers(&net.spec);
+        let (in_full, hidden) = (summing_layers(&net.spec), hidden_weights(&net.spec));
         let mut kinds: BTreeMap<PartKind, Vec<TensorSpec>> = BTreeMap::new();
         for spec in layout(&net.spec) {
             let kind = PartKind {
                 is_trained: spec.is_trained(),
-                is_matrix: spec.role.is_weight(),
+                is_weight: spec.role.is_weight(),
+                matrices: hidden.get(&spec.name).copied(),
                 is_cast: !spec.role.is_batch_norm() && !in_full.contains(&spec.name),
             };
             kinds.entry(kind).or_default().push(spec);

@@ -83,11 +83,11 @@ impl Optimizer {
         rate: f64,
     ) -> Result<(), TchError> {
         // Biases and norms are not decayed: shrinking them would not regularise the net.
-        let decay = if flat.is_matrices() { self.params.weight_decay } else { 0.0 };
-        match self.params.kind {
-            OptimizerKind::Sgd => self.sgd(number, &mut flat.numbers, gradient, decay, rate),
-            OptimizerKind::Muon if flat.is_matrices() => self.muon(number, flat, gradient, decay, rate),
-            OptimizerKind::Muon | OptimizerKind::AdamW => {
+        let decay = if flat.are_weights() { self.params.weight_decay } else { 0.0 };
+        match (self.params.kind, flat.matrices()) {
+            (OptimizerKind::Sgd, _) => self.sgd(number, &mut flat.numbers, gradient, decay, rate),
+            (OptimizerKind::Muon, Some(matrices)) => self.muon(number, flat, matrices, gradient, decay, rate),
+            (OptimizerKind::Muon | OptimizerKind::AdamW, _) => {
                 self.adamw(number, &mut flat.numbers, gradient, decay, rate)
             }
         }
@@ -152,6 +152,7 @@ impl Optimizer {
         &mut self,
         number: usize,
         flat: &mut FlatTensor,
+        matrices: usize,
         gradient: &Tensor,
         decay: f64,
         rate: f64,
@@ -164,11 +165,12 @@ impl Optimizer {
             let _ = flat.numbers.f_mul_scalar_(1.0 - rate * decay)?;
         }
         for part in &flat.parts {
-            let mut weight = part.view(&flat.numbers)?;
-            let matrix = part.view(&ahead)?.f_reshape([weight.size()[0], -1])?;
-            let larger = matrix.size().into_iter().max().unwrap_or(1);
-            let step = orthogonalized(&matrix)?.f_reshape(weight.size())?;
-            let _ = weight.f_sub_(&step.f_mul_scalar(0.2 * (larger as f64).sqrt())?.f_mul_scalar(rate)?)?;
+            let weights = part.matrices(&flat.numbers, matrices)?;
+            for (mut weight, matrix) in weights.into_iter().zip(part.matrices(&ahead, matrices)?) {
+                let larger = matrix.size().into_iter().max().unwrap_or(1);
+                let step = orthogonalized(&matrix)?.f_mul_scalar(0.2 * (larger as f64).sqrt())?;
+                let _ = weight.f_sub_(&step.f_mul_scalar(rate)?)?;
+            }
         }
         Ok(())
     }

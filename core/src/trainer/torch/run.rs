@@ -67,7 +67,8 @@ impl<'a> TrainingLoop<'a> {
         let Some(carried) = job.carried.filter(|_| params.optimizer.state == OptimizerStart::Carried) else {
             return Ok(fresh);
         };
-        let State { net, optimizer, average, .. } = State::load_finished(carried.path)?;
+        let State { net, optimizer, average, .. } =
+            State::load_finished(carried.path, params.optimizer.kind)?;
         if optimizer.kind != params.optimizer.kind {
             return Ok(fresh);
         }

@@ -21,11 +21,14 @@ use crate::trainer::{AverageKind, OptimizerKind};
 use crate::{durable, regular};
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
-/// The oldest version whose nets, optimisers and averages are read: a finished training of it may be carried on. Its report has
+/// The oldest version whose nets, optimisers and averages are read: a finished training of it may be carried on. Its report may have
 /// other columns and is not read.
 const OLDEST_CARRIED: u32 = 3;
+
+/// The oldest version whose Muon leaves first layers and outputs to `AdamW`, and so has running means of both kinds for its own tensors.
+const OLDEST_MUON: u32 = 7;
 
 /// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,9 +170,14 @@ pub fn check_state(path: &Path) -> Result<(), TrainError> {
 impl State {
     /// Writes the state whole or not at all.
     pub(super) fn save(&self, path: &Path, identity: &str) -> Result<(), TrainError> {
+        self.save_as(path, identity, VERSION)
+    }
+
+    /// As [`save`](Self::save), with a version; tests write older ones.
+    pub(super) fn save_as(&self, path: &Path, identity: &str, version: u32) -> Result<(), TrainError> {
         let tensors = self.tensors();
         let mut heading = Heading {
-            version: VERSION,
+            version,
             identity: identity.to_owned(),
             done: self.done,
             optimizer: self.optimizer.kind.name().to_owned(),
@@ -216,11 +224,16 @@ impl State {
         }
     }
 
-    /// Reads the state that a finished training left.
-    pub(super) fn load_finished(path: &Path) -> Result<Self, TrainError> {
+    /// Reads the state that a finished training left, for one with an optimiser of this kind.
+    pub(super) fn load_finished(path: &Path, kind: OptimizerKind) -> Result<Self, TrainError> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let unreadable = |source| TrainError::StateRead { path: path.to_owned(), source };
-        Self::read(path, OLDEST_CARRIED)?.map(|(_, state)| state).ok_or_else(|| unreadable(missing()))
+        let read = Self::read(path, OLDEST_CARRIED)?;
+        let (Heading { version: found, .. }, state) = read.ok_or_else(|| unreadable(missing()))?;
+        if [kind, state.optimizer.kind] == [OptimizerKind::Muon; 2] && found < OLDEST_MUON {
+            return Err(TrainError::MuonState { path: path.to_owned(), found, expected: OLDEST_MUON });
+        }
+        Ok(state)
     }
 
     /// Reads a state of this version, or of one since `oldest`.

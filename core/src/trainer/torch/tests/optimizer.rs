@@ -3,7 +3,11 @@
 use tch::nn::OptimizerConfig;
 use tch::{Device, Kind, Tensor, nn};
 
-use crate::trainer::torch::flat::FlatTensor;
+use super::SEED;
+use crate::network::{
+    NetworkSpec, TensorSpec, Tower, TowerSpec, Weights, hidden_weights, initial_weights, layout,
+};
+use crate::trainer::torch::flat::{FlatNet, FlatTensor};
 use crate::trainer::torch::optimizer::{Optimizer, orthogonalized};
 use crate::trainer::{OptimizerKind, OptimizerParams};
 
@@ -193,4 +197,66 @@ fn muon_looks_ahead_along_its_momentum_and_takes_a_kernel_for_a_matrix() {
 fn muon_leaves_biases_to_adamw() {
     let params = OptimizerParams { kind: OptimizerKind::Muon, ..OptimizerParams::default() };
     close(&weights_of_shape(&params, 0.1, &[4.0], &[1]), &[0.9]);
+}
+
+/// The gradients of a first update without decay at a learning rate of 1, and what they subtract from each trained tensor.
+fn first_steps(spec: &NetworkSpec, params: &OptimizerParams) -> [Weights; 2] {
+    let weights = initial_weights(spec, SEED);
+    let mut net = FlatNet::new(spec, &weights, Device::Cpu).expect("builds");
+    let mut optimizer = Optimizer::new(params);
+    let _guard = tch::no_grad_guard();
+    optimizer.begin_update();
+    let (mut gradients, mut steps) = (Weights::new(), Weights::new());
+    for (number, flat) in net.trained_mut().enumerate() {
+        let (before, gradient) = (flat.numbers.copy(), flat.numbers.randn_like());
+        optimizer.apply(number, flat, &gradient, 1.0).expect("updates");
+        gradients.extend(flat.download(&gradient).expect("on the CPU"));
+        steps.extend(flat.download(&(before - &flat.numbers)).expect("on the CPU"));
+    }
+    [gradients, steps]
+}
+
+#[test]
+fn muon_has_hidden_layers_and_adamw_has_first_layers_heads_and_embeddings() {
+    let tower = |kind, blocks, filters| TowerSpec { kind, blocks, filters, heads: 2, ..TowerSpec::default() };
+    let towers = [
+        (tower(Tower::SeResnet, 1, 16), ["tower.0.conv1.weight", "stem.conv.weight", "policy.conv2.weight"]),
+        (
+            tower(Tower::Transformer, 1, 16),
+            ["tower.0.qkv.weight", "stem.position.weight", "stem.embed.weight"],
+        ),
+        (tower(Tower::Nnue, 0, 64), ["value.dense1.weight", "stem.weight", "policy.moves.weight"]),
+    ];
+    let params = OptimizerParams {
+        kind: OptimizerKind::Muon,
+        momentum: 0.5,
+        epsilon: 1e-16,
+        weight_decay: 0.0,
+        ..OptimizerParams::default()
+    };
+    for (tower, [inner, outer, other]) in towers {
+        let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+        let hidden = hidden_weights(&spec);
+        assert!(hidden.contains_key(inner) && !hidden.contains_key(outer) && !hidden.contains_key(other));
+        let [gradients, steps] = first_steps(&spec, &params);
+        for TensorSpec { name, shape, .. } in layout(&spec).into_iter().filter(TensorSpec::is_trained) {
+            let [gradient, step] =
+                [&gradients, &steps].map(|weights| Tensor::from_slice(&weights[&name].data));
+            // AdamW's first step is the learning rate in the direction of each number's gradient.
+            let expected = hidden.get(&name).map_or_else(
+                || gradient.sign(),
+                |matrices| {
+                    let rows = (shape[0] / matrices) as i64;
+                    let parts = gradient.reshape([*matrices as i64, rows, -1]).unbind(0);
+                    let larger = *parts[0].size().iter().max().expect("two axes") as f64;
+                    let steps = parts
+                        .iter()
+                        .map(|part| orthogonalized(part).expect("a matrix") * 0.2 * larger.sqrt());
+                    Tensor::cat(&steps.collect::<Vec<_>>(), 0).reshape([-1])
+                },
+            );
+            let difference = (step - expected).abs().max().double_value(&[]);
+            assert!(difference < 1e-3, "{:?} {name}: {difference}", spec.tower.kind);
+        }
+    }
 }

@@ -150,5 +150,5 @@ fn a_state_of_an_earlier_version_says_so() {
     bytes[start + field.len()] = b'1';
     fs::write(&path, bytes).expect("writes");
     let error = load(&path, "me").expect_err("another version");
-    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 6, .. }), "{error}");
+    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 7, .. }), "{error}");
 }

@@ -19,6 +19,7 @@ use crate::network::{
 use crate::params::{Schedule, Value, read};
 use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
+use crate::trainer::torch::state::State;
 use crate::trainer::{
     AverageKind, BatchNormMode, CappedGames, CarriedState, Drawn, Mirroring, OptimizerKind, OptimizerParams,
     OptimizerStart, PolicyTarget, PredictionSums, Sampler, TrainError, TrainJob, TrainParams, TrainPrecision,
@@ -323,6 +324,30 @@ fn a_state_of_another_optimizer_is_not_carried() {
     assert_eq!(second.summary.optimizer_updates, 12);
     // It starts from the net that was stored, the average.
     assert_eq!(bits(&second), bits(&sgd(OptimizerStart::Fresh)));
+}
+
+/// Version 6 had momentum of all weights, and no means of `AdamW` for those of first and last layers.
+#[test]
+fn a_muon_that_had_all_weights_is_not_carried() {
+    let (games, positions) = random_games(4, 10);
+    let params = |kind| short(OptimizerParams { kind, ..OptimizerParams::default() });
+    let muon = params(OptimizerKind::Muon);
+    let samples = samples(&games, &positions, &muon);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (path, older) = (folder.path().join("state"), folder.path().join("older"));
+    run_with(&muon, &samples, &path, &Silent).expect("trains");
+    let state = |kind| State::load_finished(&path, kind).expect("loads");
+    let means = state(OptimizerKind::Muon).optimizer.tensors;
+    let has = |mean: &str, name: &str| means.contains_key(&format!("{mean}.{name}.weight"));
+    assert!(has("momentum", "tower.0.conv1") && !has("first", "tower.0.conv1"));
+    assert!(!has("momentum", "stem.conv") && has("first", "stem.conv") && has("second", "stem.conv"));
+    state(OptimizerKind::Muon).save_as(&older, "me", 6).expect("saves");
+    let error = State::load_finished(&older, OptimizerKind::Muon).expect_err("refused");
+    assert!(matches!(error, TrainError::MuonState { found: 6, expected: 7, .. }), "{error}");
+    assert!(error.to_string().contains("set optimizer.state to \"fresh\""), "{error}");
+    // Another optimiser begins with its own empty state anyway.
+    State::load_finished(&older, OptimizerKind::AdamW).expect("loads");
+    assert!(matches!(State::load(&older, "me"), Err(TrainError::StateVersion { found: 6, .. })));
 }
 
 #[test]
