@@ -1,11 +1,13 @@
 //! ONNX Runtime's shared library: loaded from a path, once per process, and checked before use.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::error::Error as _;
+use std::ffi::CStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
 use ort::environment::Environment;
 use thiserror::Error;
 
@@ -27,57 +29,26 @@ const ADVICE: &str = "`pip install onnxruntime` brings one, `--onnxruntime PATH`
 
 /// ONNX Runtime's library cannot be used.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OnnxLibraryError {
-    /// There is no such file.
     #[error("{}: no such library of ONNX Runtime; {ADVICE}", path.display())]
-    Missing {
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is not a shared library for this machine.
+    Missing { path: PathBuf, source: io::Error },
     #[error("{}: cannot be loaded as the library of ONNX Runtime ({cause}); {ADVICE}", path.display())]
-    NotLoadable {
-        /// The path.
-        path: PathBuf,
-        /// The loader's message.
-        cause: String,
-    },
-    /// A shared library, but not ONNX Runtime.
+    NotLoadable { path: PathBuf, cause: String },
     #[error("{}: not the library of ONNX Runtime, it has no `OrtGetApiBase`; {ADVICE}", path.display())]
-    NotOnnxRuntime {
-        /// The path.
-        path: PathBuf,
-    },
+    NotOnnxRuntime { path: PathBuf },
     /// The library is too old or has another major version.
     #[error("{}: expected ONNX Runtime 1.{needed} or newer, found {found}; {ADVICE}", path.display())]
     Version {
-        /// The path.
         path: PathBuf,
         /// The minimum minor version.
         needed: u32,
-        /// The library's version.
         found: String,
     },
-    /// Another library is already loaded.
     #[error("{}: cannot be loaded beside {}; a process can use one library of ONNX Runtime", path.display(), loaded.display())]
-    Another {
-        /// The path.
-        path: PathBuf,
-        /// The loaded library.
-        loaded: PathBuf,
-    },
-    /// The library failed to start.
+    Another { path: PathBuf, loaded: PathBuf },
     #[error("{}: ONNX Runtime {version} does not start: {cause}", path.display())]
-    Start {
-        /// The path.
-        path: PathBuf,
-        /// The library's version.
-        version: String,
-        /// Its message.
-        cause: String,
-    },
+    Start { path: PathBuf, version: String, cause: String },
 }
 
 impl OnnxLibrary {
@@ -131,16 +102,22 @@ fn locate(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
 #[allow(unsafe_code, reason = "a library that is not linked has no safe interface")]
 fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
     type GetApiBase = unsafe extern "C" fn() -> *const ort::sys::OrtApiBase;
-    let handle = open(path)?;
+    let failed = |error: libloading::Error| {
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        OnnxLibraryError::NotLoadable { path: path.to_owned(), cause }
+    };
+    // Its symbols are local, because libtorch exports some of the same ones.
+    // SAFETY: initialisers of a shared library run, as they do for every library of a program.
+    let library = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
     let not_onnx_runtime = || OnnxLibraryError::NotOnnxRuntime { path: path.to_owned() };
-    // SAFETY: the handle is open and never closed, and the name is a C string.
-    let symbol = unsafe { libc::dlsym(handle, c"OrtGetApiBase".as_ptr()) };
-    if symbol.is_null() {
-        return Err(not_onnx_runtime());
-    }
     // SAFETY: every ONNX Runtime exports this function with this type; it returns null or a table of two functions that
     // lives as long as the library.
-    let base = unsafe { std::mem::transmute::<*mut c_void, GetApiBase>(symbol)().as_ref() };
+    let base = unsafe {
+        let symbol = library.get::<Option<GetApiBase>>(c"OrtGetApiBase").ok();
+        symbol.and_then(|get| ((*get)?)().as_ref())
+    };
+    // What it returned is used as long as the program runs.
+    mem::forget(library);
     let base = base.ok_or_else(not_onnx_runtime)?;
     // SAFETY: the function returns null or a C string in the library; the text is copied.
     let version = unsafe { (base.GetVersionString)().as_ref().map(|first| CStr::from_ptr(first)) };
@@ -152,29 +129,6 @@ fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
         return Err(OnnxLibraryError::Start { path: path.to_owned(), version, cause });
     }
     Ok(version)
-}
-
-/// Opens a library with local symbols, because libtorch exports some of the same ones.
-#[allow(unsafe_code, reason = "loading a library has no safe interface")]
-fn open(path: &Path) -> Result<*mut c_void, OnnxLibraryError> {
-    let failed = |cause: String| OnnxLibraryError::NotLoadable { path: path.to_owned(), cause };
-    let name = CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| failed("its path has a zero byte".to_owned()))?;
-    // SAFETY: the name is a C string. Initialisers of a shared library run, as they do for every library of a program; the handle
-    // is never closed.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-    if handle.is_null() { Err(failed(loader_message())) } else { Ok(handle) }
-}
-
-#[allow(unsafe_code, reason = "the loader's message has no safe interface")]
-fn loader_message() -> String {
-    // SAFETY: dlerror returns null or a C string that stays valid until this thread's next call of the loader.
-    let text: *const c_char = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return "the loader gives no reason".to_owned();
-    }
-    // SAFETY: see above; the text is copied.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 fn check_version(path: &Path, version: &str) -> Result<(), OnnxLibraryError> {

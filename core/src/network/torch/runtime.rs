@@ -1,9 +1,11 @@
 //! Process-wide settings for libtorch: loading it, the CUDA library, threads and devices.
 
-use std::ffi::CString;
+use std::error::Error as _;
+use std::mem;
 use std::sync::OnceLock;
 
 pub use dc0_libtorch::LoadError;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use tch::{Cuda, Device};
 use thiserror::Error;
 
@@ -58,34 +60,13 @@ fn has_driver() -> bool {
 
 /// Loads a library from the loader's search path: next to libtorch's other libraries by the program's run path, then
 /// system-wide.
-#[cfg(unix)]
 #[allow(unsafe_code, reason = "loading a library has no safe interface")]
 fn open_library(name: &str) -> Result<(), String> {
-    let name = CString::new(name).expect("the name has no zero byte");
-    // SAFETY: the name is a C string. The library's initialisers are libtorch's own or those of CUDA's driver, and the handle is
-    // never closed.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-    if handle.is_null() { Err(loader_error()) } else { Ok(()) }
-}
-
-#[cfg(not(unix))]
-fn open_library(_: &str) -> Result<(), String> {
-    Err("CUDA libraries are loaded on Unix only".to_owned())
-}
-
-#[cfg(unix)]
-#[allow(unsafe_code, reason = "the loader's message has no safe interface")]
-fn loader_error() -> String {
-    // SAFETY: dlerror returns null or a C string that stays valid until this thread's next call of the loader.
-    let message = unsafe {
-        let text = libc::dlerror();
-        if text.is_null() {
-            None
-        } else {
-            Some(std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned())
-        }
-    };
-    message.unwrap_or_else(|| "the loader gave no reason".to_owned())
+    // SAFETY: the library's initialisers are libtorch's own or those of CUDA's driver, and it is never closed.
+    let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) };
+    library
+        .map(mem::forget)
+        .map_err(|error| error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 /// Sets how many threads libtorch uses for work from the calling thread.
@@ -118,33 +99,20 @@ pub fn versions() -> Result<String, LoadError> {
 
 /// A device that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum DeviceError {
-    /// The text is not a device.
     #[error(
         "`{text}` is not a device; expected auto, cpu, cuda, cuda:0, cuda:1, …, several of these with commas, cuda:all, or mps"
     )]
-    Unknown {
-        /// The text.
-        text: String,
-    },
-    /// Only CUDA devices can be combined.
+    Unknown { text: String },
     #[error(
         "`{text}` names several devices that are not all CUDA; give one device, or several like cuda:0,cuda:1"
     )]
-    Mixed {
-        /// The text.
-        text: String,
-    },
-    /// The device does not exist.
+    Mixed { text: String },
     #[error(
         "device {text} is not available: found {found} CUDA devices; `dc0-run doctor` says why, `--device cpu` always works"
     )]
-    Unavailable {
-        /// The text.
-        text: String,
-        /// The number of CUDA devices found.
-        found: i64,
-    },
+    Unavailable { text: String, found: i64 },
     /// libtorch, which knows the devices, cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),

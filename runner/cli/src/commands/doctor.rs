@@ -1,7 +1,5 @@
 //! `dc0-run doctor`: checks what this machine offers, and whether experiments can run here.
 
-mod machine;
-
 use std::path::{Path, PathBuf};
 
 use dc0_analysis::duckdb_version;
@@ -176,15 +174,16 @@ fn writable(out: &Path) -> Result<String, String> {
 }
 
 fn free_space(out: &Path) -> Result<String, String> {
-    match machine::free_bytes(out) {
-        Some(bytes) if bytes < LEAST_FREE_BYTES => Err(format!(
+    let free = rustix::fs::statvfs(out).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    match free {
+        Ok(bytes) if bytes < LEAST_FREE_BYTES => Err(format!(
             "{} in {}, and runs need at least {}",
             gibibytes(bytes),
             out.display(),
             gibibytes(LEAST_FREE_BYTES)
         )),
-        Some(bytes) => Ok(gibibytes(bytes)),
-        None => Ok("unknown".to_owned()),
+        Ok(bytes) => Ok(gibibytes(bytes)),
+        Err(_) => Ok("unknown".to_owned()),
     }
 }
 
