@@ -32,19 +32,26 @@ impl Position {
     }
 
     /// As [`from_fen`](Self::from_fen), but without castling rights whose king or rook is elsewhere and an en-passant square that no pawn
-    /// has passed, if there are any. Also returns the rules that the FEN broke.
+    /// has passed, if there are any, and also for positions that no game reaches: with checks that no move gives, or up to 16 pieces a
+    /// side that promotions do not explain. Also returns the rules that the FEN broke.
     pub fn from_inexact_fen(fen: &str) -> Result<(Self, Option<String>), FenError> {
         let error = match parsed(fen)? {
             Ok(position) => return Ok((Self(position), None)),
             Err(error) => error,
         };
         let broken = error.to_string();
-        let position =
-            error.ignore_invalid_castling_rights().or_else(PositionError::ignore_invalid_ep_square);
-        match position {
-            Ok(position) => Ok((Self(position), Some(broken))),
-            Err(error) => Err(FenError::Illegal { fen: fen.to_owned(), cause: error.to_string() }),
+        let illegal = |cause: String| FenError::Illegal { fen: fen.to_owned(), cause };
+        let position = error
+            .ignore_invalid_castling_rights()
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
+            .or_else(PositionError::ignore_too_much_material)
+            .map_err(|error| illegal(error.to_string()))?;
+        let board = position.board();
+        if board.white().count().max(board.black().count()) > MOST_PIECES {
+            return Err(illegal(format!("more than {MOST_PIECES} pieces of a side")));
         }
+        Ok((Self(position), Some(broken)))
     }
 
     /// The FEN, with the en-passant square only where a capture there is legal. A castling right is the file of its rook only where
@@ -147,6 +154,10 @@ fn file_letter(rook: Square, side: Side) -> char {
     if side == Side::White { letter.to_ascii_uppercase() } else { letter }
 }
 
+/// Pieces of a side: `network::nnue` and static exchange evaluation have room for 32 of both, and the tree of `search` for the moves of
+/// 16 queens.
+const MOST_PIECES: usize = 16;
+
 /// Bytes that hold nearly every FEN.
 const LONGEST: usize = 92;
 
@@ -189,6 +200,37 @@ mod tests {
         assert!(error("nonsense").contains("is not a FEN"));
         for other in ["8/8/8/4k3/8/8/4P3/4K3[Q] w - - 0 1", "8/8/8/4k3/8/8/4P3/4K3 w - - 1+1 0 1"] {
             assert!(error(other).contains("belong to other variants"), "{other}");
+        }
+    }
+
+    #[test]
+    fn positions_that_no_game_reaches_are_read_where_that_is_allowed() {
+        let cases = [
+            ("4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1", "too much material", 20),
+            ("4k3/8/8/8/8/PPPPPPPP/PPPPPPP1/7K w - - 0 1", "too much material", 10),
+            // Checks by a knight and a pawn, by two knights, by three pieces, and by two rooks with the king between them.
+            ("3k4/4P3/2n1N3/8/6B1/8/3K4/7r b - - 0 1", "impossible check", 4),
+            ("3k4/1N6/4N3/8/8/8/8/4K3 b - - 0 1", "impossible check", 4),
+            ("3k4/8/4N3/6B1/8/8/8/3RK3 b - - 0 1", "impossible check", 2),
+            ("8/8/8/R3k2R/8/8/8/4K3 b - - 0 1", "impossible check", 6),
+        ];
+        for (fen, rule, moves) in cases {
+            let (position, broken) = Position::from_inexact_fen(fen).expect("a position");
+            assert_eq!(position.fen(), fen);
+            assert!(broken.expect("a rule").contains(rule), "{fen}");
+            assert_eq!(position.legal_moves().len(), moves, "{fen}");
+            assert!(Position::from_fen(fen).is_err(), "{fen}");
+        }
+        let refused = [
+            ("8/8/8/3kK3/8/8/8/8 w - - 0 1", "opposite check"),
+            ("4k3/8/8/8/8/8/PPPP1PPP/RNQQRKNQ w - - 0 1", "opposite check"),
+            ("4k3/8/8/8/8/P7/PPPPPPPP/RNBQKBNR w - - 0 1", "more than 16 pieces of a side"),
+            ("3k4/8/8/8/8/8/PPPPPPPP/RNBQKKNQ w - - 0 1", "too many kings"),
+            ("P3k3/8/8/8/8/8/8/QQQQKQQQ b - - 0 1", "pawns on backrank"),
+        ];
+        for (fen, cause) in refused {
+            let error = Position::from_inexact_fen(fen).expect_err("an illegal position").to_string();
+            assert!(error.contains(cause), "{fen}: {error}");
         }
     }
 

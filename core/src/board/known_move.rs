@@ -7,7 +7,7 @@ use shakmaty::attacks::{
     aligned, between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks,
 };
 use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position as _, Role, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position as _, PositionError, Role, Square};
 
 use super::castling::CastlingSquares;
 use super::position::{chess960_key, pack};
@@ -131,7 +131,7 @@ impl Position {
 
     /// The position with the other side to move and its key, as if the side to move could pass; `None` where it is in check.
     pub fn after_pass(&self, key: u64) -> Option<(Self, u64)> {
-        let passed = self.0.clone().swap_turn().ok()?;
+        let passed = self.0.clone().swap_turn().or_else(PositionError::ignore_too_much_material).ok()?;
         let key = key ^ Zobrist64::zobrist_for_white_turn().0 ^ rights_key(&self.0) ^ rights_key(&passed);
         Some((Self(passed), key))
     }

@@ -18,6 +18,9 @@ fn positions() -> Vec<Position> {
     ];
     let mut positions: Vec<Position> =
         fens.iter().map(|fen| Position::from_fen(fen).expect("a position")).collect();
+    for fen in ["4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1", "3k4/4P3/2n1N3/8/6B1/8/3K4/7r b - - 0 1"] {
+        positions.push(Position::from_inexact_fen(fen).expect("a position that no game reaches").0);
+    }
     for number in 0..60 {
         let mut stream = Seed { run: 21, step: 0 }.stream(number, Purpose::Opening);
         let game: Game = random_opening(120, &RULES, &mut stream);

@@ -130,8 +130,7 @@ impl Session {
         self.game = match Game::from_inexact_text(text) {
             Ok((game, broken)) => {
                 if let Some(broken) = broken {
-                    self.output
-                        .info(&format!("{broken} in the FEN; searched without it: {}", game.start().fen()));
+                    self.output.info(&format!("{broken} in the FEN; searched as {}", game.start().fen()));
                 }
                 Ok(game)
             }

@@ -105,9 +105,13 @@ fn castling_is_written_as_the_option_says_and_read_in_both_forms() {
 }
 
 #[test]
-fn a_fen_with_rights_or_a_square_that_cannot_be_is_searched_without_them() {
+fn a_fen_that_no_game_reaches_is_searched_without_rights_and_a_square_that_cannot_be() {
     let mut engine = Engine::ready(&[]);
+    let queen_odds = "4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1";
+    let two_checks = "3k4/4P3/2n1N3/8/6B1/8/3K4/7r b - - 0 1";
     let odd = [
+        (queen_odds, queen_odds, "too much material"),
+        (two_checks, two_checks, "impossible check"),
         ("4k3/8/8/8/8/8/8/4K1R1 w H - 0 1", "4k3/8/8/8/8/8/8/4K1R1 w - - 0 1", "castling"),
         ("4k3/8/8/8/8/8/8/4K3 w KQ - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "castling"),
         (
@@ -118,10 +122,14 @@ fn a_fen_with_rights_or_a_square_that_cannot_be_is_searched_without_them() {
     ];
     for (fen, without, rule) in odd {
         let lines = engine.ask(&format!("position fen {fen}\nisready"), "readyok");
-        let expected = format!("searched without it: {without}");
+        let expected = format!("searched as {without}");
         assert!(lines.len() == 2 && lines[0].contains(rule) && lines[0].ends_with(&expected), "{lines:?}");
-        assert_ne!(best(&engine.ask("go nodes 20", "bestmove")), "(none)");
+        for mode in ["dc0", "alphabeta"] {
+            engine.send(&format!("setoption name SearchMode value {mode}"));
+            assert_ne!(best(&engine.ask("go nodes 200", "bestmove")), "(none)");
+        }
     }
+    engine.send("setoption name SearchMode value dc0");
     engine.send("position fen rnbqkbnr/ppp1pppp/8/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq D6 0 3");
     assert_eq!(best(&engine.ask("go nodes 20 searchmoves e5d6", "bestmove")), "e5d6");
 }

@@ -30,6 +30,21 @@ fn an_infinite_search_ends_on_stop_and_answers_isready_meanwhile() {
 }
 
 #[test]
+fn a_search_that_fills_its_tree_ends_and_says_so() {
+    let mut engine = Engine::ready(&["--option", "search.max_nodes=500"]);
+    engine.send("position startpos");
+    engine.send("go infinite");
+    let mut lines = engine.until("info string the tree is full");
+    assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:?}");
+    lines.extend(engine.ask("stop", "bestmove"));
+    check("startpos", &lines);
+    engine.send("ucinewgame");
+    engine.send("go nodes 100");
+    let lines = engine.until("bestmove");
+    assert!(!lines.iter().any(|line| line.contains("is full")), "{lines:?}");
+}
+
+#[test]
 fn a_second_go_ends_the_first_and_both_print_a_bestmove() {
     let mut engine = Engine::ready(&[]);
     engine.send("position startpos");
