@@ -12,12 +12,34 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The content of a regular file.
+/// From so many bytes on, the size of a file is compared with the machine's memory.
+const LARGE: u64 = 1 << 30;
+
+/// The content of a regular file. One that memory cannot hold is an error, not the end of the process.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = open(path)?;
-    let mut content = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
+    read_all(&mut open(path)?)
+}
+
+/// As [`read`], for a file that was just opened.
+pub(crate) fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
+    let bytes = file.metadata()?.len();
+    let mut content = Vec::new();
+    // Where memory is overcommitted, any size can be reserved, and filling it ends the process.
+    let fits = (bytes < LARGE || memory().is_none_or(|memory| bytes <= memory))
+        && usize::try_from(bytes).is_ok_and(|bytes| content.try_reserve_exact(bytes).is_ok());
+    if !fits {
+        let cause = format!("it has {bytes} bytes, which memory cannot hold");
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, cause));
+    }
     file.read_to_end(&mut content)?;
     Ok(content)
+}
+
+/// The machine's memory in bytes, where the system says it.
+fn memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB"))?;
+    total.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Opens a regular file to append to it, or creates one. Opening a FIFO would wait for a reader.
@@ -66,4 +88,22 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 
 fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io;
+
+    use super::read;
+
+    #[test]
+    fn a_file_that_memory_cannot_hold_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.jsonl");
+        File::create(&path).and_then(|file| file.set_len(1 << 43)).expect("a sparse file");
+        let error = read(&path).expect_err("too large");
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+        assert!(error.to_string().starts_with("it has 8796093022208 bytes"), "{error}");
+    }
 }

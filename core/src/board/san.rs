@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::illegal::IllegalReason;
 use super::reading::{Reading, castling, readings};
+use super::text_file::shortened;
 use super::{Move, Position};
 
 /// Text that does not identify one legal move.
@@ -51,14 +52,14 @@ impl Position {
             [only] => Ok(only),
             [] => Err(self.read_error(text, &readings, &legal)),
             ref several => Err(MoveTextError::Ambiguous {
-                text: text.to_owned(),
+                text: shortened(text),
                 candidates: several.iter().map(|mv| self.san(*mv)).collect(),
             }),
         }
     }
 
     fn read_error(&self, text: &str, readings: &[Reading], legal: &[Move]) -> MoveTextError {
-        let text = text.to_owned();
+        let text = shortened(text);
         let example = || legal.first().map_or("none".to_owned(), |mv| self.san(*mv));
         match readings.first().map(|reading| self.illegal_reason(reading)) {
             Some(reason) => MoveTextError::Illegal { text, reason },

@@ -69,13 +69,18 @@ pub(super) fn decoded(file: &str, content: &[u8]) -> Result<String, TextFileErro
 
 /// A part of a file for a message: on one line, and not too long.
 pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", shortened(text))
+}
+
+/// As [`quoted`], without quotation marks.
+pub(super) fn shortened(text: &str) -> String {
     let escape = |letter: char| match letter {
         letter if letter.is_control() => letter.escape_default().to_string(),
         letter => letter.to_string(),
     };
     let shown: String = text.chars().take(MAX_QUOTED).map(escape).collect();
     let dots = if text.chars().nth(MAX_QUOTED).is_some() { "…" } else { "" };
-    format!("\"{shown}{dots}\"")
+    shown + dots
 }
 
 #[cfg(test)]

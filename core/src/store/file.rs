@@ -164,14 +164,19 @@ pub fn verify_files(root: &Path, entries: &[FileEntry]) -> Result<(), StoreError
 }
 
 fn problem(file: &Path, entry: &FileEntry) -> Option<FileProblem> {
-    let content = match regular::read(file) {
-        Ok(content) => content,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Some(FileProblem::Missing),
-        Err(cause) => return Some(FileProblem::Unreadable(cause.to_string())),
-    };
-    let (expected, found) = (entry.bytes, content.len() as u64);
+    compared(file, entry).unwrap_or_else(|cause| {
+        let is_missing = cause.kind() == io::ErrorKind::NotFound;
+        Some(if is_missing { FileProblem::Missing } else { FileProblem::Unreadable(cause.to_string()) })
+    })
+}
+
+/// The difference between a file and its entry. A file of another size is not read.
+fn compared(file: &Path, entry: &FileEntry) -> io::Result<Option<FileProblem>> {
+    let mut file = regular::open(file)?;
+    let (expected, found) = (entry.bytes, file.metadata()?.len());
     if expected != found {
-        return Some(FileProblem::Size { expected, found });
+        return Ok(Some(FileProblem::Size { expected, found }));
     }
-    (durable::digest(&content) != entry.blake3).then_some(FileProblem::Content)
+    let content = regular::read_all(&mut file)?;
+    Ok((durable::digest(&content) != entry.blake3).then_some(FileProblem::Content))
 }

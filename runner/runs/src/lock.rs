@@ -1,8 +1,10 @@
 //! The lock that allows only one writer per run.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
+
+use dc0_core::regular;
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -30,8 +32,13 @@ pub(super) struct Holder {
 }
 
 impl Holder {
+    /// Reads a lock file, unless it is damaged.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        Self::parse(&String::from_utf8(regular::read(path).ok()?).ok()?)
+    }
+
     /// Parses a lock file: the process id in the first line, its scope in the second.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let process = lines.next()?.trim().parse().ok()?;
         let scope = lines.next().map(|line| line.trim().to_owned()).filter(|scope| !scope.is_empty());
@@ -41,8 +48,8 @@ impl Holder {
 
 /// The error that names the process writing a run.
 fn locked(folder: &Folder) -> RunError {
-    let holder = fs::read_to_string(folder.lock()).ok().and_then(|text| Holder::parse(&text));
-    RunError::Locked { folder: folder.root().to_owned(), pid: holder.map(|holder| holder.process) }
+    let pid = Holder::read(&folder.lock()).map(|holder| holder.process);
+    RunError::Locked { folder: folder.root().to_owned(), pid }
 }
 
 impl Drop for Lock {
@@ -59,8 +66,7 @@ impl Lock {
     /// Takes the lock, or reports who holds it. The folder must exist.
     pub fn take(folder: &Folder) -> Result<Self, RunError> {
         let path = folder.lock();
-        let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
-        let mut file = opened.map_err(RunError::io("open", &path))?;
+        let mut file = regular::append(&path).map_err(RunError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(locked(folder)),
@@ -86,7 +92,7 @@ impl Lock {
     /// Takes a shared lock, so that no one writes the run while it is read; reports who is writing it, if anyone. Writes nothing.
     pub fn hold(folder: &Folder) -> Result<Option<Self>, RunError> {
         let path = folder.lock();
-        let file = match File::open(&path) {
+        let file = match regular::open(&path) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(RunError::io("open", &path)(cause)),

@@ -40,7 +40,7 @@ impl Locks {
 
     /// The process that holds a lock; the lock file names the one that took it last.
     pub fn holder(&self, lock: &Path) -> Worker {
-        let last = fs::read_to_string(lock).ok().and_then(|text| Holder::parse(&text));
+        let last = Holder::read(lock);
         let (Some(last), Some(inode), Some(list)) = (last, inode(lock), &self.list) else {
             return Worker::Unknown;
         };
@@ -75,6 +75,7 @@ fn inode(_: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Locks, Worker, inode, is_lock_of};
+    use crate::{Folder, RunError, lock::Lock};
 
     #[test]
     fn a_listed_lock_is_matched_by_file_and_process() {
@@ -103,5 +104,19 @@ mod tests {
         assert_eq!(worker("7\nstart pid:[2]\n", false), Worker::Unknown);
         assert_eq!(worker("7\nother pid:[1]\n", false), Worker::Unknown);
         assert_eq!(worker("", false), Worker::Unknown);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_in_place_of_the_lock_keeps_nobody_waiting() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let run = Folder::at(parent.path());
+        let made = std::process::Command::new("mkfifo").arg(run.lock()).status();
+        assert!(made.expect("mkfifo runs").success());
+        assert_eq!(Locks::read().holder(&run.lock()), Worker::Unknown);
+        for refused in [Lock::hold(&run).map(drop), Lock::take(&run).map(drop)] {
+            let RunError::Io { cause, .. } = refused.expect_err("no lock") else { panic!("another error") };
+            assert_eq!(cause.to_string(), "it is not a regular file");
+        }
     }
 }

@@ -609,6 +609,8 @@ impl Run {
         match outcome {
             Ok(product) => Ok((Manifest::new(call, identity, self.record.seed, product), Arc::clone(meter))),
             Err(error) => {
+                // Whatever the work missed, it missed it because the folder is gone.
+                self.check_folder()?;
                 let [step, kind, secs, waited, costs] = details(call, identity, meter);
                 let because = ("because", json!(error.to_string()));
                 let details = [step, kind, secs, waited, costs, because].into_iter().chain(meter.workers());

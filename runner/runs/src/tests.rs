@@ -637,6 +637,21 @@ fn a_run_that_is_removed_or_replaced_while_a_step_runs_is_an_error() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_step_that_misses_its_files_in_a_moved_run_says_that_the_run_is_gone() {
+    let parent = tempfile::tempdir().expect("folder");
+    let mut run = open(parent.path());
+    let body = |workspace: &StepWorkspace| {
+        let file = write(workspace, &workspace.part("games", 0), "text")?;
+        workspace.keep_shard(0, &ShardNote { files: vec![file], part: 0 })?;
+        fs::rename(workspace.folder.root(), parent.path().join("moved")).expect("moves");
+        workspace.all_shards::<u32>(1).map(|_| Product { files: Vec::new(), summary: Value::None })
+    };
+    let error = run.step(&call("self_play", 1), iteration(0), body).expect_err("is gone");
+    assert!(matches!(error, RunError::Removed { .. }), "{error}");
+}
+
 #[test]
 fn a_damaged_manifest_is_an_error() {
     let parent = tempfile::tempdir().expect("folder");

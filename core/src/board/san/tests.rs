@@ -138,4 +138,8 @@ fn a_text_that_is_not_a_move_gets_an_example() {
         let error = initial(text);
         assert!(error.starts_with(&format!("\"{text}\" is not a move; expected one such as ")), "{error}");
     }
+    for long in [format!("e2{}e5", "-".repeat(5000)), "x".repeat(5000)] {
+        let error = initial(&long);
+        assert!(error.len() < 250 && error.contains("…"), "{error}");
+    }
 }

@@ -95,6 +95,13 @@ fn every_changed_file_is_named_at_once() {
     assert_eq!(faults[0].problem, FileProblem::Missing);
     assert_eq!(faults[1].problem, FileProblem::Size { expected: content.len() as u64, found: 9 });
     assert_eq!(faults[2].problem, FileProblem::Content);
+    // Too large to be read.
+    fs::File::options().write(true).open(path("grown")).and_then(|file| file.set_len(1 << 43)).unwrap();
+    let StoreError::Changed { faults } = verify_files(folder.path(), &entries[3..]).unwrap_err() else {
+        panic!("another error")
+    };
+    let expected = content.len() as u64;
+    assert_eq!(faults.last().expect("grown").problem, FileProblem::Size { expected, found: 1 << 43 });
     let one = verify_files(folder.path(), &entries[1..2]).unwrap_err().to_string();
     assert!(
         one.starts_with("a file is not as it was written: ") && one.ends_with("its step makes it again"),
