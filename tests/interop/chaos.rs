@@ -1,14 +1,14 @@
 //! Random faults while workers do a run's shards: processes killed and paused, the broker's storage deleted, a network that is cut, that
 //! stalls, and that repeats and exchanges acknowledgements. Whatever happens, the run ends with the bytes of a run without workers.
 //!
-//! The variables `DC0_CHAOS_FAULTS` and `DC0_CHAOS_SEED` make longer and other runs; `DC0_CHAOS_CLOCK` names libfaketime's library, with
-//! which a worker's clock is a day wrong.
+//! The variables `DC0_CHAOS_FAULTS` and `DC0_CHAOS_SEED` make longer and other runs.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +19,7 @@ use std::time::Duration;
 use dc0_process::clock::Stopwatch;
 
 use crate::fleet::{Broker, Process, digests, expected};
+use crate::program::succeed;
 
 /// Enough to have faults of every kind in a few runs.
 const FAULTS: u32 = 12;
@@ -172,6 +173,8 @@ fn pass_commands(from: TcpStream, mut to: &TcpStream, wires: &Wires, mut random:
 struct Chaos {
     random: Random,
     broker: Broker,
+    /// The library with which a worker's clock is wrong.
+    clock: PathBuf,
     wires: Arc<Wires>,
     workers: Vec<Process>,
     coordinator: Process,
@@ -191,8 +194,9 @@ impl Chaos {
         broker.client_port = port;
         let out = tempfile::tempdir().expect("temporary folder");
         let coordinator = broker.coordinator(out.path(), &LONGER);
+        let clock = wrong_clock(&broker);
         let (random, faults) = (Random(seed), BTreeMap::new());
-        let mut chaos = Self { random, broker, wires, workers: Vec::new(), coordinator, out, faults };
+        let mut chaos = Self { random, broker, clock, wires, workers: Vec::new(), coordinator, out, faults };
         for _ in 0..3 {
             let worker = chaos.worker();
             chaos.workers.push(worker);
@@ -200,10 +204,8 @@ impl Chaos {
         chaos
     }
 
-    /// A worker; one of three cannot store what it fetches, as if its disk were full, and one has a clock that is a day wrong if a
-    /// library for that is given.
+    /// A worker; one of three cannot store what it fetches, as if its disk were full, and one has a clock that is a day wrong.
     fn worker(&mut self) -> Process {
-        let clock = env::var_os("DC0_CHAOS_CLOCK");
         match self.random.below(3) {
             0 => {
                 let mut command = Command::new("sh");
@@ -211,14 +213,22 @@ impl Chaos {
                 command.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh"]);
                 self.broker.worker_with(command)
             }
-            1 if clock.is_some() => {
+            1 => {
                 let mut command = Command::new("env");
-                command.arg(format!("LD_PRELOAD={}", clock.expect("checked").display()));
-                command.arg(if self.random.below(2) == 0 { "FAKETIME=+1d" } else { "FAKETIME=-1d" });
-                command.arg("FAKETIME_DONT_FAKE_MONOTONIC=1");
+                command.arg(format!("LD_PRELOAD={}", self.clock.display()));
+                command.arg(["WRONG_CLOCK=86400", "WRONG_CLOCK=-86400"][self.random.below(2) as usize]);
                 self.broker.worker_with(command)
             }
             _ => self.broker.worker(),
+        }
+    }
+
+    /// Panics if a worker has crashed; those that a fault ends are replaced at once.
+    fn check_workers(&mut self) {
+        for worker in &mut self.workers {
+            let ended = worker.child.try_wait().expect("its state");
+            let signal = ended.and_then(|status| status.signal());
+            assert_eq!(signal, None, "a worker crashed: {}", worker.printed());
         }
     }
 
@@ -281,6 +291,7 @@ impl Chaos {
         loop {
             let pause = self.random.millis(100, 700);
             sleep(pause);
+            self.check_workers();
             if let Some(status) = self.coordinator.child.try_wait().expect("its state") {
                 assert_eq!(status.code(), Some(0), "{:?}: {}", self.faults, self.coordinator.printed());
                 return count;
@@ -298,6 +309,14 @@ impl Chaos {
         self.out = tempfile::tempdir().expect("temporary folder");
         self.coordinator = self.broker.coordinator(self.out.path(), &LONGER);
     }
+}
+
+/// Compiles the library that makes clocks wrong.
+fn wrong_clock(broker: &Broker) -> PathBuf {
+    let (source, library) = (broker.path("wrong_clock.c"), broker.path("wrong_clock.so"));
+    fs::write(&source, include_str!("wrong_clock.c")).expect("writes");
+    succeed(Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]));
+    library
 }
 
 /// Whether a check of all files of a run finds nothing.
