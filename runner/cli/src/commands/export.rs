@@ -7,10 +7,11 @@ mod puzzles;
 mod study;
 mod tensors;
 
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dc0_core::board::TablebaseError;
+use dc0_core::durable;
 use dc0_core::encoding::EncodingError;
 use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::network::graph::Graph;
@@ -22,6 +23,7 @@ use thiserror::Error;
 pub(crate) use args::ExportArgs;
 use args::{ExportEngineArgs, ExportEvalfileArgs, ExportFormat, ExportNetArgs, ExportOnnxArgs};
 use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::evalfile::{EvalFileError, write_engine, write_evalfile};
@@ -107,6 +109,36 @@ impl From<StoreError> for Stop {
     }
 }
 
+/// Writes a text to a file, or to standard output where `-` stands for a file.
+fn write_text(
+    out: &Path,
+    console: &Console,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
+) -> Result<(), ExportError> {
+    if !is_stdout(out) {
+        let written = durable::write_with(out, |file| {
+            let mut out = BufWriter::new(file);
+            fill(&mut out)?;
+            Ok(out.flush()?)
+        });
+        return written.map_err(Stop::writing(out));
+    }
+    let mut outcome = Ok(());
+    console.results(|out| match fill(out) {
+        Err(Stop::Content(error)) => {
+            outcome = Err(*error);
+            Ok(())
+        }
+        Err(Stop::Write(cause)) => Err(cause),
+        Ok(()) => Ok(()),
+    });
+    outcome
+}
+
+fn is_stdout(out: &Path) -> bool {
+    out == Path::new("-")
+}
+
 /// The existing folder of a run or sweep that a command line names.
 fn found(
     name: &Path,
@@ -154,14 +186,31 @@ impl Command for ExportArgs {
             ExportFormat::Evalfile(args) => evalfile(args)?,
             ExportFormat::Net(args) => net(args)?,
             ExportFormat::Onnx(args) => onnx(args)?,
-            ExportFormat::Optuna(args) => study::write(args)?,
-            ExportFormat::Pgn(args) => games::write(args)?,
-            ExportFormat::Puzzles(args) => puzzles::write(args)?,
+            ExportFormat::Optuna(args) => study::write(args, &program.console)?,
+            ExportFormat::Pgn(args) => games::write(args, &program.console)?,
+            ExportFormat::Puzzles(args) => puzzles::write(args, &program.console)?,
             ExportFormat::Tensorboard(args) => curves::write(args)?,
             ExportFormat::Tensors(args) => tensors::write(args)?,
         };
-        program.console.result(&lines.join("\n"));
+        let report = lines.join("\n");
+        if self.format.is_for_stdout() {
+            program.console.note(&report);
+        } else {
+            program.console.result(&report);
+        }
         Ok(Exit::Done)
+    }
+}
+
+impl ExportFormat {
+    /// Whether standard output gets the content, and no report.
+    fn is_for_stdout(&self) -> bool {
+        match self {
+            Self::Optuna(args) => is_stdout(&args.out),
+            Self::Pgn(args) => is_stdout(&args.out),
+            Self::Puzzles(args) => is_stdout(&args.out),
+            _ => false,
+        }
     }
 }
 

@@ -69,6 +69,9 @@ fn what_is_no_evalfile_or_a_damaged_one_is_refused() {
         assert!(ended.stderr.contains(expected), "{expected}: {}", ended.stderr);
         assert!(!folder.join("engine").exists());
     };
+    let unnamed = said(own, folder, &["export", "engine", "small", "--out", "-"]);
+    assert_eq!(unnamed.code, Some(2), "{}", unnamed.stderr);
+    assert!(unnamed.stderr.contains("no text for standard output") && !folder.join("-").exists());
     refused("cut", 2, "cut: it has no ending of one; expected an evalfile");
     refused("x.rhai", 2, "expected an evalfile");
     refused("none", 2, "cannot read none");

@@ -188,6 +188,13 @@ fn stored_games_are_exported_as_pgn() {
         assert_eq!(pgn.contains("[Black \"random\"]"), args.is_empty() || args.contains(&"matches"));
         assert!(pgn.contains("[White \"network "), "{pgn}");
     }
+    let to_stdout =
+        ["export", "pgn", "datasets/small", "--games", "self-play", "--number", "1", "--out", "-"];
+    let ended: Ended = experiment.start(&to_stdout).wait_with_output().expect("ends").into();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stdout, fs::read_to_string(&file).expect("the games"));
+    assert!(ended.stderr.contains(": 6 games of "), "{}", ended.stderr);
+    assert!(!experiment.folder.path().join("-").exists());
     let ended = export(&["--number", "7"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("games with the number 7"), "{}", ended.stderr);

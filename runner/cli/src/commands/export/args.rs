@@ -2,11 +2,23 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use dc0_core::arena::MAX_MATE;
 use dc0_core::encoding::{EncodingName, Orientation};
 
+use super::is_stdout;
 use crate::commands::encode::{encoding_name, orientation};
+
+/// A file or folder for what is no text. `-` would be a file of that name.
+fn no_stdout() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if is_stdout(&path) {
+            return Err("this format is no text for standard output; expected a name, or `./-`");
+        }
+        Ok(path)
+    })
+}
 
 /// What `export` writes.
 #[derive(Debug, Args)]
@@ -59,7 +71,7 @@ pub(crate) struct ExportOptunaArgs {
     /// A sweep, which may be running: its folder, or its name in datasets/.
     #[arg(value_name = "SWEEP")]
     pub sweep: PathBuf,
-    /// The file to write; an existing one is replaced.
+    /// The file to write; an existing one is replaced. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -70,7 +82,7 @@ pub(crate) struct ExportPgnArgs {
     /// A run, which may be running: its folder, or its name in datasets/. Games of finished steps are written.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// The file to write; an existing one is replaced.
+    /// The file to write; an existing one is replaced. `-` is standard output.
     #[arg(long, value_name = "FILE.pgn")]
     pub out: PathBuf,
     /// Which games.
@@ -88,7 +100,7 @@ pub(crate) struct ExportEngineArgs {
     #[arg(value_name = "EVALFILE")]
     pub evalfile: PathBuf,
     /// The program to write; an existing file is replaced.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = no_stdout())]
     pub out: PathBuf,
 }
 
@@ -100,7 +112,7 @@ pub(crate) struct ExportEvalfileArgs {
     #[arg(value_name = "NET")]
     pub net: String,
     /// The file to write; an existing one is replaced.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = no_stdout())]
     pub out: PathBuf,
 }
 
@@ -110,7 +122,7 @@ pub(crate) struct ExportPuzzlesArgs {
     /// A run, which may be running: its folder, or its name in datasets/. Games of finished steps are read, in their order.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// The file to write; an existing one is replaced.
+    /// The file to write; an existing one is replaced. `-` is standard output.
     #[arg(long, value_name = "FILE.epd")]
     pub out: PathBuf,
     /// The longest mates, in moves.
@@ -144,7 +156,8 @@ pub(crate) enum Games {
 /// What `export tensors` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportTensorsArgs {
-    /// A run or dataset: its folder, or its name in datasets/. Games of self-play and imports in finished steps are written.
+    /// A run or dataset: its folder, or its name in datasets/. Games of self-play and imports in finished steps are written;
+    /// those that the ply cap ended have no result, and so 0, 0, 0 as their `wdl`.
     #[arg(value_name = "RUN|DATASET")]
     pub run: PathBuf,
     /// The file to write; an existing one is replaced.
@@ -177,7 +190,7 @@ pub(crate) struct ExportTensorboardArgs {
     #[arg(value_name = "RUN|SWEEP")]
     pub run: PathBuf,
     /// The folder to write to, with a folder for each run of a sweep.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = no_stdout())]
     pub out: PathBuf,
 }
 

@@ -2,21 +2,20 @@
 
 use dc0_process::format::counted;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use dc0_core::board::GameTextError;
-use dc0_core::durable;
 use dc0_core::store::{FileEntry, GameRow, HeaderRow, MatchGameRow, PositionRow, StoredGame, read_entry};
 
 use super::args::{ExportPgnArgs, Games};
-use super::{ExportError, Stop};
+use super::{ExportError, Stop, write_text};
+use dc0_process::console::Console;
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
 use dc0_runs::{Folder, FolderKind, Slot, StepContent, StepKind};
 
 /// Writes the games of all steps that are asked for, in the order of the script, and returns lines that report what was written.
-pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
+pub(super) fn write(args: &ExportPgnArgs, console: &Console) -> Result<Vec<String>, ExportError> {
     let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
     let folder = Folder::canonical(&root)?;
     let steps = RunView::new(folder.clone()).steps()?;
@@ -34,14 +33,12 @@ pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
         return Err(ExportError::NoGames { run: root, wanted: args.wanted() });
     }
     let mut games = 0;
-    durable::write_with(&args.out, |file| {
-        let mut out = BufWriter::new(file);
+    write_text(&args.out, console, |out| {
         for (step, slot) in &wanted {
-            games += export.step(step, *slot, &mut out)?;
+            games += export.step(step, *slot, out)?;
         }
-        Ok(out.flush()?)
-    })
-    .map_err(Stop::writing(&args.out))?;
+        Ok(())
+    })?;
     let (games, steps) = (counted(games as usize, "game"), counted(wanted.len(), "step"));
     Ok(vec![format!("wrote    {}: {games} of {steps}", args.out.display())])
 }
@@ -56,7 +53,7 @@ struct Export {
 
 impl Export {
     /// Writes the games of a step, and returns their number.
-    fn step(&self, step: &FinishedStep, slot: Slot, out: &mut BufWriter<&mut File>) -> Result<u64, Stop> {
+    fn step(&self, step: &FinishedStep, slot: Slot, out: &mut dyn Write) -> Result<u64, Stop> {
         let event = format!("{}, {} {}", self.event, slot.series.noun(), slot.number);
         let mut count = 0;
         for files in GameFiles::among(&step.manifest.files) {

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use dc0_core::arena::{OnlyMove, mates_of_game, only_moves_of_game};
 use dc0_core::board::{Epd, Game, Operands, Tablebase, TablebaseError};
-use dc0_core::durable;
 use dc0_core::store::{FileEntry, GameRow, MatchGameRow, read_entry};
 
-use super::ExportError;
 use super::args::ExportPuzzlesArgs;
+use super::{ExportError, write_text};
+use dc0_process::console::Console;
 use dc0_runs::view::{FinishedStep, GameFiles, RunView};
 use dc0_runs::{Folder, FolderKind};
 
 /// Writes the puzzles of all finished games, in the order of the script, and returns lines that report what was written.
-pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError> {
+pub(super) fn write(args: &ExportPuzzlesArgs, console: &Console) -> Result<Vec<String>, ExportError> {
     let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
     let folder = Folder::canonical(&root)?;
     let tables = args.tablebases.as_deref().map(Tablebase::open).transpose()?;
@@ -37,7 +37,7 @@ pub(super) fn write(args: &ExportPuzzlesArgs) -> Result<Vec<String>, ExportError
         return Err(ExportError::NoGames { run: root, wanted });
     }
     let content: String = suite.lines.iter().map(|epd| format!("{epd}\n")).collect();
-    durable::write(&args.out, content.as_bytes()).map_err(ExportError::writing(&args.out))?;
+    write_text(&args.out, console, |out| Ok(out.write_all(content.as_bytes())?))?;
     let counts: Vec<String> =
         suite.counts.iter().map(|(kind, count)| format!("{count} {}", kind.plural())).collect();
     Ok(vec![format!("wrote    {}: {}", args.out.display(), counts.join(", "))])

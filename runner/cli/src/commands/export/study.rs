@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_process::console::Console;
 use dc0_process::format::counted;
 
-use super::ExportError;
 use super::args::ExportOptunaArgs;
+use super::{ExportError, write_text};
 use dc0_runs::FolderKind;
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::events::Measured;
@@ -17,7 +17,7 @@ use dc0_runs::sweep::optuna::{Study, Trial, journal};
 use dc0_runs::sweep::trials::Trials;
 
 /// Writes the journal, and returns lines that report what it holds.
-pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
+pub(super) fn write(args: &ExportOptunaArgs, console: &Console) -> Result<Vec<String>, ExportError> {
     let (folder, _) = super::found(&args.sweep, &[FolderKind::Sweep], "sweep")?;
     let (params, trials) = SweepFolder::read(&folder)?;
     let board = Board::new(&params, &trials);
@@ -28,7 +28,7 @@ pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError>
         attributes: [("objective".to_owned(), Value::Text(params.objective.clone()))].into(),
         trials: board.by_number().into_iter().map(|row| trial(row, &trials)).collect(),
     };
-    durable::write(&args.out, journal(&study).as_bytes()).map_err(ExportError::writing(&args.out))?;
+    write_text(&args.out, console, |out| Ok(out.write_all(journal(&study).as_bytes())?))?;
     let (file, trials) = (args.out.display(), counted(study.trials.len(), "trial"));
     Ok(vec![format!("wrote    {file}: study {}, {trials}", params.name)])
 }
