@@ -15,8 +15,8 @@ use dc0_script::reference::script::{forms, planning_engine};
 use dc0_script::reference::{CallParameters, all_calls};
 use rhai::{Array, Dynamic, Engine, Map, Scope};
 
-use super::scan::TokenKind;
 use super::script::Script;
+use dc0_script::scan::TokenKind;
 
 /// A function of dc0.
 #[derive(Debug)]

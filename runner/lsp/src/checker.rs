@@ -15,8 +15,8 @@ use lsp_types::{PublishDiagnosticsParams, Uri};
 
 use super::api_index::ApiIndex;
 use super::diagnostics::{Diagnosis, Diagnostics};
+use super::outbox::Outbox;
 use super::uri;
-use super::wire::Outbox;
 use dc0_process::exit::Exit;
 use dc0_script::dry_run::{DryRun, DryRunOutcome, EditorState};
 use dc0_script::limits::STACK_BYTES;
@@ -180,8 +180,7 @@ impl Worker {
             });
             let version = open.get(&file).map(|(_, version)| *version).filter(|_| !is_closed);
             let params = PublishDiagnosticsParams { uri, diagnostics, version };
-            // If the editor is gone, the reading thread ends the program.
-            let _ = self.outbox.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params));
+            self.outbox.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params));
         }
     }
 }
@@ -191,8 +190,7 @@ fn guarded(outbox: &Outbox, path: &Path, check: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(check)).is_err() {
         let message =
             format!("dc0-run itself is wrong in the check of {}; its message is on stderr", path.display());
-        // If the editor is gone, the reading thread ends the program.
-        let _ = outbox.log(message);
+        outbox.log(message);
     }
 }
 
@@ -215,34 +213,23 @@ fn dry_run(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
     use std::path::Path;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use lsp_server::{Connection, Message};
 
     use super::{Outbox, guarded};
 
-    #[derive(Clone, Default)]
-    struct Sent(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Sent {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("not poisoned").write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
     #[test]
     fn a_check_that_panics_is_logged_and_the_next_one_runs() {
-        let sent = Sent::default();
-        let outbox = Outbox::new(Box::new(sent.clone()));
+        let (server, editor) = Connection::memory();
+        let outbox = Outbox::new(Arc::new(server));
         let mut checked = 0;
         guarded(&outbox, Path::new("a.rhai"), || panic!("a fault of the check"));
         guarded(&outbox, Path::new("b.rhai"), || checked += 1);
-        let sent = String::from_utf8(sent.0.lock().expect("not poisoned").clone()).expect("text");
-        assert!(sent.contains("window/logMessage") && sent.contains("in the check of a.rhai"), "{sent}");
-        assert!(checked == 1 && !sent.contains("b.rhai"), "{sent}");
+        let sent: Vec<Message> = editor.receiver.try_iter().collect();
+        let [Message::Notification(line)] = &sent[..] else { panic!("{sent:?}") };
+        assert_eq!((checked, line.method.as_str()), (1, "window/logMessage"));
+        assert!(line.params.to_string().contains("in the check of a.rhai"), "{line:?}");
     }
 }

@@ -17,7 +17,7 @@ use super::markdown;
 use super::members::{Member, of_data};
 use super::parameter;
 use super::script::{Declaration, DeclarationKind};
-use super::syntax::KEYWORDS;
+use dc0_script::syntax::KEYWORDS;
 
 /// The most files that are offered to an import.
 const MOST_FILES: usize = 500;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::scan::{Bracket, TokenKind};
 use super::script::Script;
+use dc0_script::scan::{Bracket, TokenKind};
 
 /// A parameter of a call, or a group of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

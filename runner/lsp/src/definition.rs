@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::cursor::Cursor;
-use super::scan::TokenKind;
 use super::script::{Declaration, DeclarationKind};
 use super::text::Text;
 use super::workspace::Document;
+use dc0_script::scan::TokenKind;
 
 /// Where something is declared.
 pub(super) struct Definition {

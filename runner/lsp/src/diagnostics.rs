@@ -11,14 +11,14 @@ use lsp_types::{
 
 use super::api_index::ApiIndex;
 use super::members::{Members, Receiver};
-use super::scan::Bracket;
 use super::script::Script;
-use super::syntax::Entry;
 use super::text::Text;
 use dc0_process::exit::Exit;
 use dc0_script::failure::Failure;
 use dc0_script::location::ScriptLocation;
 use dc0_script::messages::TOO_MUCH_WORK;
+use dc0_script::scan::Bracket;
+use dc0_script::syntax::Entry;
 
 /// The source of the diagnostics, which sets them apart from those of other tools.
 const SOURCE: &str = "dc0";

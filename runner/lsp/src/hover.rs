@@ -7,8 +7,8 @@ use super::cursor::Cursor;
 use super::markdown;
 use super::members::of_data;
 use super::parameter;
-use super::scan::{Bracket, TokenKind};
 use super::script::{Declaration, DeclarationKind};
+use dc0_script::scan::{Bracket, TokenKind};
 
 /// What a token means.
 pub(super) struct Hover {

@@ -14,16 +14,14 @@ mod diagnostics;
 mod hover;
 mod markdown;
 mod members;
+mod outbox;
 mod parameter;
-mod scan;
 mod script;
 mod server;
 mod signature;
 mod symbols;
-mod syntax;
 mod text;
 mod uri;
-mod wire;
 mod workspace;
 
 #[cfg(test)]
@@ -32,6 +30,7 @@ mod tests;
 use std::path::PathBuf;
 
 use clap::Args;
+use lsp_server::Connection;
 
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
@@ -52,9 +51,9 @@ impl Command for LspArgs {
     const ABOUT: &'static str = "Help an editor with scripts, over stdin and stdout (the Language Server Protocol); docs/guides/editors.md shows how";
 
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
-        let outbox = wire::Outbox::new(Box::new(std::io::stdout()));
-        let ended = server::serve(&mut std::io::stdin().lock(), &outbox, &self.out);
-        match ended {
+        let (connection, threads) = Connection::stdio();
+        let ended = server::serve(connection, &self.out);
+        match ended.and_then(|end| threads.join().map(|()| end)) {
             Ok(server::SessionEnd::Clean) => Ok(Exit::Done),
             Ok(server::SessionEnd::Abrupt) => Ok(Exit::Failed),
             Err(cause) => {

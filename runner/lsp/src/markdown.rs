@@ -3,7 +3,7 @@
 use super::api_index::{ApiIndex, BuiltIn, Function, arguments};
 use super::members::{Member, Members, Receiver};
 use super::script::{Declaration, DeclarationKind, Script};
-use super::syntax::Entry;
+use dc0_script::syntax::Entry;
 
 /// A piece of a script in Markdown.
 pub(super) fn code(text: &str) -> String {

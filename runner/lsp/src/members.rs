@@ -4,9 +4,9 @@
 use dc0_core::params::Value;
 
 use super::api_index::{ApiIndex, ReturnType, TRIAL};
-use super::scan::{Bracket, TokenKind};
 use super::script::{DeclarationKind, Script};
-use super::syntax::{Entry, is_keyword};
+use dc0_script::scan::{Bracket, TokenKind};
+use dc0_script::syntax::{Entry, is_keyword};
 
 /// The receiver: what stands before a dot.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, Range};
 
-use super::scan::{Bracket, TokenKind};
-use super::syntax::Syntax;
+use dc0_script::scan::{Bracket, TokenKind};
+use dc0_script::syntax::Syntax;
 
 /// The kind of a declared name.
 #[derive(Debug, Clone, PartialEq, Eq)]

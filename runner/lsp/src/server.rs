@@ -1,11 +1,11 @@
 //! The session with an editor, from `initialize` to `exit`.
 
-use std::io::{self, BufRead};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{
@@ -13,8 +13,9 @@ use lsp_types::{
     CodeActionProviderCapability, CompletionOptions, CompletionResponse, Diagnostic,
     DidChangeTextDocumentParams, DocumentSymbolResponse, GotoDefinitionResponse, HoverContents,
     HoverProviderCapability, InitializeParams, InitializeResult, Location, MarkupContent, MarkupKind, OneOf,
-    PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri, WorkspaceEdit,
+    PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    TextDocumentContentChangeEvent, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextEdit, Uri, VersionedTextDocumentIdentifier, WorkspaceEdit,
 };
 use serde::de::DeserializeOwned;
 
@@ -24,11 +25,11 @@ use super::completion::completions;
 use super::cursor::Cursor;
 use super::definition::definition;
 use super::hover::{Hover, hover};
+use super::outbox::Outbox;
 use super::script::DeclarationKind;
 use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
-use super::wire::{Incoming, Outbox, read};
 use super::workspace::{Document, Workspace};
 use dc0_script::dry_run::EditorState;
 
@@ -41,34 +42,27 @@ pub(super) enum SessionEnd {
     Abrupt,
 }
 
-/// Malformed messages in a row after which the session ends.
-const MOST_MALFORMED: usize = 100;
-
 /// Talks with one editor until it exits or closes its end.
-pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io::Result<SessionEnd> {
+pub(super) fn serve(connection: Connection, runs: &Path) -> io::Result<SessionEnd> {
+    let connection = Arc::new(connection);
+    let outbox = Outbox::new(Arc::clone(&connection));
     let api = Arc::new(ApiIndex::new());
-    let checker = Checker::start(Arc::clone(&api), outbox.clone())?;
-    let workspace = Workspace::default();
+    let Ok((id, params)) = connection.initialize_start() else { return Ok(SessionEnd::Abrupt) };
     let mut server = Server {
+        checker: Checker::start(Arc::clone(&api), outbox.clone())?,
         api,
-        checker,
-        workspace,
-        outbox: outbox.clone(),
+        workspace: Workspace::default(),
+        outbox,
         runs: runs.to_owned(),
-        phase: Phase::Uninitialized,
+        is_shut_down: false,
         has_snippets: false,
     };
-    let end = server.run(input);
+    let request = Request::new(id, request::Initialize::METHOD.to_owned(), params);
+    let response = reply::<request::Initialize>(request, |params| server.initialize(&params));
+    server.outbox.send(response);
+    let end = server.run(&connection);
     server.checker.end();
-    end
-}
-
-/// The state of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Uninitialized,
-    Running,
-    ShutDown,
+    Ok(end)
 }
 
 struct Server {
@@ -78,78 +72,46 @@ struct Server {
     outbox: Outbox,
     /// The folder that holds runs.
     runs: PathBuf,
-    phase: Phase,
+    /// Whether the editor has asked to shut down.
+    is_shut_down: bool,
     has_snippets: bool,
 }
 
 impl Server {
-    fn run(&mut self, input: &mut dyn BufRead) -> io::Result<SessionEnd> {
-        let mut malformed = 0;
-        loop {
-            let message = match read(input)? {
-                Incoming::Message(message) => *message,
-                Incoming::End => return Ok(self.session_end()),
-                Incoming::Malformed(why) => {
-                    malformed += 1;
-                    if malformed > MOST_MALFORMED {
-                        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-                    }
-                    self.outbox.log(format!("ignored: {why}"))?;
-                    continue;
-                }
-            };
-            malformed = 0;
+    fn run(&mut self, connection: &Connection) -> SessionEnd {
+        for message in &connection.receiver {
             match message {
                 Message::Request(request) => {
                     let response = self.answer(request);
-                    self.outbox.send(response)?;
+                    self.outbox.send(response);
                 }
-                Message::Notification(note) if note.method == notification::Exit::METHOD => {
-                    return Ok(self.session_end());
-                }
-                Message::Notification(note) => self.notify(note)?,
+                Message::Notification(note) if note.method == notification::Exit::METHOD => break,
+                Message::Notification(note) => self.notify(note),
                 // The server sends no requests, so there is nothing to answer.
                 Message::Response(_) => {}
             }
         }
-    }
-
-    fn session_end(&self) -> SessionEnd {
-        if self.phase == Phase::ShutDown { SessionEnd::Clean } else { SessionEnd::Abrupt }
+        if self.is_shut_down { SessionEnd::Clean } else { SessionEnd::Abrupt }
     }
 
     /// Answers a request. A panic becomes an error response and does not end the session.
     fn answer(&mut self, request: Request) -> Response {
         let (id, method) = (request.id.clone(), request.method.clone());
-        let answered = catch_unwind(AssertUnwindSafe(|| self.answered(request)));
+        if method == request::Shutdown::METHOD && !self.is_shut_down {
+            self.is_shut_down = true;
+            return Response::new_ok(id, ());
+        }
+        if self.is_shut_down || method == request::Initialize::METHOD {
+            let message = format!(
+                "{method} is refused: the session is initialized once, and ends with `exit` after `shutdown`"
+            );
+            return Response::new_err(id, ErrorCode::InvalidRequest as i32, message);
+        }
+        let answered = catch_unwind(AssertUnwindSafe(|| self.text_request(request)));
         answered.unwrap_or_else(|_| {
             let message = format!("dc0-run itself is wrong in {method}; its message is on stderr");
             Response::new_err(id, ErrorCode::InternalError as i32, message)
         })
-    }
-
-    fn answered(&mut self, request: Request) -> Response {
-        let refuse =
-            |id, code: ErrorCode, message: &str| Response::new_err(id, code as i32, message.to_owned());
-        match (self.phase, request.method.as_str()) {
-            (Phase::Uninitialized, request::Initialize::METHOD) => {
-                reply::<request::Initialize>(request, |params| self.initialize(&params))
-            }
-            (Phase::Uninitialized, _) => {
-                refuse(request.id, ErrorCode::ServerNotInitialized, "expected `initialize` first")
-            }
-            (Phase::ShutDown, _) => {
-                refuse(request.id, ErrorCode::InvalidRequest, "expected `exit` after `shutdown`")
-            }
-            (Phase::Running, request::Initialize::METHOD) => {
-                refuse(request.id, ErrorCode::InvalidRequest, "the session is initialized already")
-            }
-            (Phase::Running, request::Shutdown::METHOD) => {
-                self.phase = Phase::ShutDown;
-                Response::new_ok(request.id, ())
-            }
-            (Phase::Running, _) => self.text_request(request),
-        }
     }
 
     /// Answers a request about a position in a text.
@@ -207,7 +169,6 @@ impl Server {
         let item =
             || params.capabilities.text_document.as_ref()?.completion.as_ref()?.completion_item.as_ref();
         self.has_snippets = item().and_then(|item| item.snippet_support).unwrap_or(false);
-        self.phase = Phase::Running;
         InitializeResult {
             capabilities: capabilities(),
             server_info: Some(ServerInfo {
@@ -218,10 +179,7 @@ impl Server {
     }
 
     /// Handles a notification.
-    fn notify(&mut self, note: Notification) -> io::Result<()> {
-        if self.phase != Phase::Running {
-            return Ok(());
-        }
+    fn notify(&mut self, note: Notification) {
         let handled = match note.method.as_str() {
             notification::DidOpenTextDocument::METHOD => params_of::<notification::DidOpenTextDocument>(note)
                 .map(|params| {
@@ -230,7 +188,7 @@ impl Server {
                     self.check_after(&opened.uri);
                 }),
             notification::DidChangeTextDocument::METHOD => {
-                params_of::<notification::DidChangeTextDocument>(note).and_then(|params| self.change(&params))
+                params_of::<notification::DidChangeTextDocument>(note).and_then(|params| self.change(params))
             }
             notification::DidCloseTextDocument::METHOD => {
                 params_of::<notification::DidCloseTextDocument>(note).map(|params| {
@@ -246,19 +204,24 @@ impl Server {
             }
             _ => Ok(()),
         };
-        handled.or_else(|why| self.outbox.log(why))
+        if let Err(why) = handled {
+            self.outbox.log(why);
+        }
     }
 
-    fn change(&mut self, params: &DidChangeTextDocumentParams) -> Result<(), String> {
-        let uri = &params.text_document.uri;
-        match self.workspace.change(uri, params.text_document.version, &params.content_changes) {
-            Some(Ok(_)) => {
-                self.check_after(uri);
-                Ok(())
-            }
-            Some(Err(wrong)) => Err(format!("{}: {wrong}", uri.as_str())),
-            None => Err(format!("{} is changed, but is not open", uri.as_str())),
+    /// Takes the new text of a script.
+    fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), String> {
+        let VersionedTextDocumentIdentifier { uri, version } = params.text_document;
+        let name = uri.as_str();
+        let whole = params.content_changes.into_iter().next_back().filter(|change| change.range.is_none());
+        let Some(TextDocumentContentChangeEvent { text, .. }) = whole else {
+            return Err(format!("{name}: ignored a change of a part, for this server takes whole texts"));
+        };
+        if !self.workspace.change(&uri, version, text) {
+            return Err(format!("{name} is changed, but is not open"));
         }
+        self.check_after(&uri);
+        Ok(())
     }
 
     /// Checks a script, and the open scripts that may import it.
@@ -356,7 +319,7 @@ fn capabilities() -> ServerCapabilities {
     let triggers = |letters: &[&str]| Some(letters.iter().map(ToString::to_string).collect());
     ServerCapabilities {
         position_encoding: Some(PositionEncodingKind::UTF16),
-        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
         completion_provider: Some(CompletionOptions {
             trigger_characters: triggers(&[".", ":", "{", "\"", ","]),
             ..CompletionOptions::default()

@@ -3,9 +3,9 @@
 use lsp_types::{DocumentSymbol, SymbolKind};
 
 use super::markdown;
-use super::scan::Bracket;
 use super::script::{Declaration, DeclarationKind};
 use super::workspace::Document;
+use dc0_script::scan::Bracket;
 
 /// The outline, in the order of the text.
 pub(super) fn symbols(document: &Document) -> Vec<DocumentSymbol> {

@@ -2,13 +2,7 @@
 
 use std::ops::Range;
 
-use lsp_types::{Position, Range as Span, TextDocumentContentChangeEvent};
-use thiserror::Error;
-
-/// An edit that does not fit the text.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("the change of lines {}–{} ends before it begins; the text stays as it was", .0.start.line, .0.end.line)]
-pub(super) struct BackwardsEdit(Span);
+use lsp_types::{Position, Range as Span};
 
 /// A text with the starts of its lines.
 #[derive(Debug, Clone)]
@@ -75,22 +69,6 @@ impl Text {
         let line = self.text[start..].split('\n').next().unwrap_or_default();
         start + line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
     }
-
-    /// Applies an edit of a range, or of the whole text.
-    pub(super) fn change(&mut self, change: &TextDocumentContentChangeEvent) -> Result<(), BackwardsEdit> {
-        match change.range {
-            Some(span) => {
-                let range = self.offset(span.start)..self.offset(span.end);
-                if range.start > range.end {
-                    return Err(BackwardsEdit(span));
-                }
-                self.text.replace_range(range, &change.text);
-            }
-            None => self.text.clone_from(&change.text),
-        }
-        self.starts = line_starts(&self.text);
-        Ok(())
-    }
 }
 
 /// Where lines begin: after `\n`, `\r\n` and a lone `\r`.
@@ -103,16 +81,9 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
+    use lsp_types::Position;
 
     use super::Text;
-
-    fn edit(text: &mut Text, (from, to): ((u32, u32), (u32, u32)), new: &str) -> bool {
-        let position = |(line, character)| Position { line, character };
-        let range = Some(Range { start: position(from), end: position(to) });
-        text.change(&TextDocumentContentChangeEvent { range, range_length: None, text: new.to_owned() })
-            .is_ok()
-    }
 
     #[test]
     fn columns_are_counted_in_utf_16() {
@@ -137,17 +108,5 @@ mod tests {
         let lines = |offset| text.position(offset).line;
         assert_eq!([lines(0), lines(3), lines(5), lines(7)], [0, 1, 2, 3]);
         assert_eq!(text.offset(Position { line: 0, character: 9 }), 1);
-    }
-
-    #[test]
-    fn edits_are_applied_in_order() {
-        let mut text = Text::new("let a = 1;\nlet é😀 = 2;".to_owned());
-        assert!(edit(&mut text, ((1, 4), (1, 7)), "b"));
-        assert!(edit(&mut text, ((0, 10), (1, 0)), " "));
-        assert_eq!(text.as_str(), "let a = 1; let b = 2;");
-        assert!(edit(&mut text, ((0, 21), (9, 9)), "\n"));
-        assert_eq!(text.as_str(), "let a = 1; let b = 2;\n");
-        assert!(!edit(&mut text, ((1, 0), (0, 0)), "x"));
-        assert_eq!(text.as_str(), "let a = 1; let b = 2;\n");
     }
 }

@@ -10,17 +10,13 @@ use lsp_types::Uri;
 pub(super) fn to_path(uri: &Uri) -> Option<PathBuf> {
     let decoded = uri.path().as_estr().decode().into_string().ok()?;
     let is_file = uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file"));
-    // `file:///c:/x` is `c:/x` on Windows.
-    let is_drive = cfg!(windows) && decoded.as_bytes().get(2) == Some(&b':');
-    let has_path = is_file && uri.path().as_str().starts_with('/');
-    has_path.then(|| PathBuf::from(if is_drive { &decoded[1..] } else { &*decoded }))
+    (is_file && decoded.starts_with('/')).then(|| PathBuf::from(&*decoded))
 }
 
-/// The URI of a file.
+/// The URI of a file. The crate `url` leaves brackets as they are, which are not allowed there.
 pub(super) fn of_path(path: &Path) -> Option<Uri> {
-    let text = path.display().to_string().replace('\\', if cfg!(windows) { "/" } else { "\\" });
-    let mut uri = if text.starts_with('/') { "file://".to_owned() } else { "file:///".to_owned() };
-    for byte in text.bytes() {
+    let mut uri = if path.is_absolute() { "file://" } else { "file:///" }.to_owned();
+    for byte in path.display().to_string().bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(byte.into());
         } else {
@@ -30,7 +26,7 @@ pub(super) fn of_path(path: &Path) -> Option<Uri> {
     Uri::from_str(&uri).ok()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
     use std::str::FromStr;
@@ -43,7 +39,7 @@ mod tests {
 
     #[test]
     fn percent_escapes_round_trip() {
-        for name in ["/a b/é ü.rhai", "/plain/x.rhai", "/100%/#1?.rhai", "/😀"] {
+        for name in ["/a b/é ü.rhai", "/plain/x.rhai", "/100%/#1?.rhai", "/[a|b]^.rhai", "/😀"] {
             let uri = of_path(Path::new(name)).expect("a URI");
             assert_eq!(to_path(&uri), Some(PathBuf::from(name)), "{}", uri.as_str());
         }

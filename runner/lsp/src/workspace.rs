@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::Uri;
 
 use super::script::Script;
-use super::text::{BackwardsEdit, Text};
+use super::text::Text;
 use super::uri;
 use dc0_runs::sources::normalised;
 use dc0_script::jail::{read_script, script_file};
@@ -57,18 +57,13 @@ impl Workspace {
         &self.documents[&key]
     }
 
-    /// Applies the editor's changes to an open script; none if it is not open.
-    pub(super) fn change(
-        &mut self,
-        uri: &Uri,
-        version: i32,
-        changes: &[TextDocumentContentChangeEvent],
-    ) -> Option<Result<&Document, BackwardsEdit>> {
-        let document = self.documents.get_mut(uri.as_str())?;
-        let changed = changes.iter().try_for_each(|change| document.text.change(change));
-        document.version = version;
-        document.script = Arc::new(Script::new(document.text.as_str()));
-        Some(changed.map(|()| &*document))
+    /// Replaces the text of an open script; false if it is not open.
+    pub(super) fn change(&mut self, uri: &Uri, version: i32, text: String) -> bool {
+        let is_open = self.documents.contains_key(uri.as_str());
+        if is_open {
+            self.open(uri, version, text);
+        }
+        is_open
     }
 
     /// Removes a script that the editor has closed.

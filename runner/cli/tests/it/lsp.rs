@@ -3,9 +3,13 @@
 mod editor;
 
 use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use editor::{Editor, uri};
 use serde_json::{Value, json};
+
+use super::experiment::Ended;
 
 const GOOD: &str =
     "let run = open_run(\"x\");\nlet net = run.network();\nrun.self_play(net, #{ games: 4 });\n";
@@ -50,14 +54,21 @@ fn requests_in_the_wrong_state_are_refused() {
 }
 
 #[test]
-fn malformed_messages_are_logged_and_later_ones_answered() {
+fn a_malformed_message_ends_the_session_with_its_cause() {
+    for bytes in ["Content-Length: 9\r\n\r\n{nonsense", "{nonsense\r\n\r\n"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+        let command = command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut program = command.spawn().expect("the program starts");
+        program.stdin.as_mut().expect("a pipe").write_all(bytes.as_bytes()).expect("the server listens");
+        let ended: Ended = program.wait_with_output().expect("it ends").into();
+        assert!(ended.stderr.contains("malformed") && ended.stderr.contains("{nonsense"), "{ended:?}");
+        assert_eq!(ended.code, Some(1));
+    }
+}
+
+#[test]
+fn notifications_that_make_no_sense_are_logged_and_later_requests_answered() {
     let mut editor = Editor::initialized();
-    editor.send_bytes(b"Content-Length: 9\r\n\r\n{nonsense");
-    assert!(
-        editor.until("window/logMessage")["params"]["message"].to_string().contains("not a JSON-RPC message")
-    );
-    editor.send_bytes(b"hello\r\n\r\n");
-    assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("hello"));
     editor.notify("textDocument/didOpen", json!({ "textDocument": 3 }));
     assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("didOpen"));
     editor.change("file:///never/opened.rhai", 2, "let");
@@ -70,6 +81,10 @@ fn malformed_messages_are_logged_and_later_ones_answered() {
     );
     editor.open("untitled:Untitled-1", "le¦");
     assert!(editor.diagnostics("untitled:Untitled-1").is_array());
+    let part = json!({ "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 1 } }, "text": "" });
+    let document = json!({ "uri": "untitled:Untitled-1", "version": 2 });
+    editor.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [part] }));
+    assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("whole texts"));
     editor.request("shutdown", Value::Null);
     editor.notify("exit", Value::Null);
     assert_eq!(editor.end(), Some(0));
@@ -84,7 +99,7 @@ fn diagnostics_follow_edits() {
     let mut editor = Editor::initialized();
     editor.open(&uri, GOOD);
     assert_eq!(editor.diagnostics(&uri), json!([]));
-    editor.edit(&uri, 2, ((2, 22), (2, 27)), "gamse");
+    editor.change(&uri, 2, BAD);
     let found = editor.diagnostics(&uri);
     assert_eq!(found[0]["message"], "gamse: unknown parameter; did you mean `games`?");
     let expected = json!({ "start": { "line": 2, "character": 22 }, "end": { "line": 2, "character": 27 } });
@@ -93,9 +108,9 @@ fn diagnostics_follow_edits() {
         json!({ "textDocument": { "uri": uri }, "range": expected, "context": { "diagnostics": found } });
     let actions = editor.request("textDocument/codeAction", params);
     assert_eq!(actions["result"][0]["edit"]["changes"][&uri][0]["newText"], "games");
-    editor.edit(&uri, 3, ((2, 22), (2, 27)), "games");
+    editor.change(&uri, 3, GOOD);
     assert_eq!(editor.diagnostics(&uri), json!([]));
-    editor.edit(&uri, 4, ((0, 0), (3, 0)), BAD);
+    editor.change(&uri, 4, BAD);
     assert_eq!(editor.diagnostics(&uri).as_array().map(Vec::len), Some(1));
     editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     assert_eq!(editor.diagnostics(&uri), json!([]));

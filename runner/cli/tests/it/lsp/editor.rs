@@ -1,4 +1,4 @@
-//! A simple editor. It frames messages by hand, so that it can also send malformed ones.
+//! A simple editor, which frames messages by hand.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -93,14 +93,10 @@ impl Editor {
         self.notify("initialized", json!({}));
     }
 
-    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
-        let input = self.input.as_mut().expect("not closed yet");
-        input.write_all(bytes).and_then(|()| input.flush()).expect("the server listens");
-    }
-
     fn send(&mut self, message: &Value) {
-        let text = message.to_string();
-        self.send_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+        let (text, input) = (message.to_string(), self.input.as_mut().expect("not closed yet"));
+        let sent = write!(input, "Content-Length: {}\r\n\r\n{text}", text.len());
+        sent.and_then(|()| input.flush()).expect("the server listens");
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: impl Into<Value>) {
@@ -148,17 +144,6 @@ impl Editor {
         self.notify(
             "textDocument/didChange",
             json!({ "textDocument": document, "contentChanges": [{ "text": text }] }),
-        );
-    }
-
-    /// Replaces a range of the text.
-    pub(crate) fn edit(&mut self, uri: &str, version: i32, (from, to): ((u32, u32), (u32, u32)), text: &str) {
-        let position = |(line, character)| json!({ "line": line, "character": character });
-        let change = json!({ "range": { "start": position(from), "end": position(to) }, "text": text });
-        let document = json!({ "uri": uri, "version": version });
-        self.notify(
-            "textDocument/didChange",
-            json!({ "textDocument": document, "contentChanges": [change] }),
         );
     }
 

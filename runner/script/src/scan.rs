@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// An opening bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bracket {
+pub enum Bracket {
     /// `(`
     Paren,
     /// `[` or `?[`
@@ -19,7 +19,7 @@ pub(super) enum Bracket {
 
 impl Bracket {
     /// The bracket that closes it.
-    pub(super) fn closer(self) -> &'static str {
+    pub fn closer(self) -> &'static str {
         match self {
             Self::Paren => ")",
             Self::Square => "]",
@@ -30,7 +30,7 @@ impl Bracket {
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub enum TokenKind {
     /// A name or a keyword.
     Word,
     /// A number.
@@ -47,22 +47,22 @@ pub(super) enum TokenKind {
 
 /// A token and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub struct Token {
     /// What it is.
-    pub(super) kind: TokenKind,
+    pub kind: TokenKind,
     /// Its first byte.
-    pub(super) start: usize,
+    pub start: usize,
     /// One past its last byte.
-    pub(super) end: usize,
+    pub end: usize,
 }
 
 /// The tokens and comments of a text, both in order.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub struct Scan {
     /// Everything but comments and space.
-    pub(super) tokens: Vec<Token>,
+    pub tokens: Vec<Token>,
     /// Comments with their delimiters, without the line break.
-    pub(super) comments: Vec<Range<usize>>,
+    pub comments: Vec<Range<usize>>,
 }
 
 /// Operators of several characters, longer ones first.
@@ -72,7 +72,7 @@ const SYMBOLS: [&str; 28] = [
 ];
 
 /// The tokens of a text.
-pub(super) fn scan(text: &str) -> Scan {
+pub fn scan(text: &str) -> Scan {
     let mut scanner = Scanner { text, at: 0, found: Scan::default(), braces: Vec::new() };
     while scanner.step() {}
     scanner.found
@@ -214,7 +214,7 @@ impl Scanner<'_> {
 }
 
 /// Whether a character can be part of a name.
-pub(super) fn is_word_char(c: char) -> bool {
+pub fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
