@@ -12,14 +12,12 @@ pub(crate) type RunRowRef<'a, R> = (&'a RunSource, &'a R);
 
 const STEP: [ColumnDef<StepRow>; 8] = [
     ("step", "u32", |row| Value::Int(row.step.into())),
-    ("kind", "text", |row| text(&row.kind)),
-    ("series", "text", |row| row.series.as_deref().map_or(Value::None, text)),
+    ("kind", "text", |row| Value::from(&row.kind)),
+    ("series", "text", |row| row.series.as_deref().into()),
     ("number", "u32", |row| row.number.map_or(Value::None, |number| Value::Int(number.into()))),
-    ("identity", "text", |row| text(&row.identity)),
+    ("identity", "text", |row| Value::from(&row.identity)),
     // The same digits as in the table of games.
-    ("network", "text", |row| {
-        row.network.as_ref().map_or(Value::None, |digest| text(&digest[..digest.len().min(16)]))
-    }),
+    ("network", "text", |row| row.network.as_ref().map(|digest| &digest[..digest.len().min(16)]).into()),
     ("seconds", "f64", |row| row.seconds.map_or(Value::None, Value::Float)),
     ("bytes", "i64", |row| Value::Int(row.bytes)),
 ];
@@ -69,24 +67,20 @@ const FIGURES: [(&str, &str, &str); 40] = [
 ];
 
 const STEP_JSON: [ColumnDef<StepRow>; 2] = [
-    ("summary", "text", |row| text(&row.summary.canonical())),
-    ("params", "text", |row| text(&row.params.canonical())),
+    ("summary", "text", |row| row.summary.canonical().into()),
+    ("params", "text", |row| row.params.canonical().into()),
 ];
 
 const RUN: [ColumnDef<RunRow>; 8] = [
-    ("script", "text", |row| text(&row.script)),
+    ("script", "text", |row| Value::from(&row.script)),
     ("seed", "i64", |row| Value::Int(row.seed)),
-    ("backend", "text", |row| text(&row.backend)),
-    ("device", "text", |row| text(&row.device)),
-    ("precision", "text", |row| text(&row.precision)),
+    ("backend", "text", |row| Value::from(&row.backend)),
+    ("device", "text", |row| Value::from(&row.device)),
+    ("precision", "text", |row| Value::from(&row.precision)),
     ("threads", "u32", |row| Value::Int(row.threads.into())),
-    ("dc0", "text", |row| text(&row.dc0)),
-    ("params", "text", |row| text(&row.params.canonical())),
+    ("dc0", "text", |row| Value::from(&row.dc0)),
+    ("params", "text", |row| row.params.canonical().into()),
 ];
-
-pub(crate) fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
 
 /// The names and types of the own columns of `steps`.
 pub(crate) fn step_columns() -> Vec<(&'static str, &'static str)> {

@@ -11,19 +11,18 @@ use crate::source::{RunSource, StepRow};
 pub(crate) const STALENESS: &str = "staleness";
 
 const COLUMNS: [ColumnDef<Row>; 9] = [
-    ("network", "u32", |row| number(row.network)),
-    ("iteration", "u32", |row| number(row.iteration)),
+    ("network", "u32", |row| row.network.into()),
+    ("iteration", "u32", |row| row.iteration.into()),
     ("games", "i64", |row| row.games.clone()),
     ("positions", "i64", |row| row.positions.clone()),
-    ("player", "u32", |row| number(row.player)),
-    ("generation", "u32", |row| number(row.generation)),
-    ("newest", "u32", |row| number(row.newest)),
+    ("player", "u32", |row| row.player.into()),
+    ("generation", "u32", |row| row.generation.into()),
+    ("newest", "u32", |row| row.newest.into()),
     ("generations_behind", "i64", |row| {
-        row.generation
-            .zip(row.newest)
-            .map_or(Value::None, |(own, newest)| Value::Int(i64::from(newest) - i64::from(own)))
+        let behind = row.generation.zip(row.newest).map(|(own, newest)| i64::from(newest) - i64::from(own));
+        behind.into()
     }),
-    ("updates_behind", "i64", |row| row.updates_behind.map_or(Value::None, Value::Int)),
+    ("updates_behind", "i64", |row| row.updates_behind.into()),
 ];
 
 /// The games of one iteration in the window of one training.
@@ -40,10 +39,6 @@ struct Row {
     /// The last generation before the training.
     newest: Option<u32>,
     updates_behind: Option<i64>,
-}
-
-fn number(number: Option<u32>) -> Value {
-    number.map_or(Value::None, |number| Value::Int(number.into()))
 }
 
 fn figure(step: &StepRow, name: &str) -> Value {

@@ -7,7 +7,7 @@ use dc0_core::params::Value;
 use dc0_core::store::MatchGameRow;
 
 use crate::answer::Answer;
-use crate::computed_tables::{ColumnDef, cells, names, text};
+use crate::computed_tables::{ColumnDef, cells, names};
 use crate::error::AnalysisError;
 use crate::source::RunSource;
 
@@ -15,13 +15,13 @@ use crate::source::RunSource;
 pub(crate) const RATINGS: &str = "ratings";
 
 const COLUMNS: [ColumnDef<Row>; 12] = [
-    ("player", "text", |row| text(&row.rated.player)),
-    ("net", "u32", |row| row.rated.net.map_or(Value::None, |net| Value::Int(net.into()))),
-    ("games", "u32", |row| count(row.rated.tally.games())),
-    ("wins", "u32", |row| count(row.rated.tally.wins)),
-    ("draws", "u32", |row| count(row.rated.tally.draws)),
-    ("losses", "u32", |row| count(row.rated.tally.losses)),
-    ("score", "f64", |row| row.rated.tally.score().map_or(Value::None, Value::Float)),
+    ("player", "text", |row| row.rated.player.as_str().into()),
+    ("net", "u32", |row| row.rated.net.into()),
+    ("games", "u32", |row| row.rated.tally.games().into()),
+    ("wins", "u32", |row| row.rated.tally.wins.into()),
+    ("draws", "u32", |row| row.rated.tally.draws.into()),
+    ("losses", "u32", |row| row.rated.tally.losses.into()),
+    ("score", "f64", |row| row.rated.tally.score().into()),
     ("elo", "f64", |row| figure(row, |rating| rating.elo)),
     ("elo_low", "f64", |row| figure(row, |rating| rating.low)),
     ("elo_high", "f64", |row| figure(row, |rating| rating.high)),
@@ -36,16 +36,12 @@ struct Row {
     draw_rate: Option<Estimate>,
 }
 
-fn count(games: u32) -> Value {
-    Value::Int(games.into())
-}
-
 fn figure(row: &Row, figure: fn(&Rating) -> f64) -> Value {
-    row.rated.rating.as_ref().map_or(Value::None, |rating| Value::Float(figure(rating)))
+    row.rated.rating.as_ref().map(figure).into()
 }
 
 fn estimate(estimate: Option<Estimate>) -> Value {
-    estimate.map_or(Value::None, |estimate| Value::Float(estimate.value))
+    estimate.map(|estimate| estimate.value).into()
 }
 
 /// A player of a run's matches: a net of the run, or a player without a net.

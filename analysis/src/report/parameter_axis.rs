@@ -54,13 +54,9 @@ mod tests {
     use crate::charts::Scale;
     use dc0_core::params::Value;
 
-    fn text(text: &str) -> Value {
-        Value::Text(text.to_owned())
-    }
-
     #[test]
     fn labels_alone_are_categories() {
-        let (visits, gumbel) = (text("visits"), text("gumbel"));
+        let (visits, gumbel) = (Value::from("visits"), Value::from("gumbel"));
         let categories = axis("choice", &[&visits, &Value::None, &gumbel, &visits], false);
         assert_eq!(categories.scale, Scale::Categories);
         let positions = [&gumbel, &visits, &Value::None].map(|value| position(&categories, value));

@@ -114,6 +114,34 @@ impl Value {
     }
 }
 
+/// Conversions that lose nothing.
+macro_rules! from {
+    ($($source:ty => $variant:ident),+ $(,)?) => {
+        $(impl From<$source> for Value {
+            fn from(value: $source) -> Self {
+                Self::$variant(value.into())
+            }
+        })+
+    };
+}
+
+from! {
+    bool => Bool,
+    i64 => Int,
+    u32 => Int,
+    f32 => Float,
+    f64 => Float,
+    &str => Text,
+    &String => Text,
+    String => Text,
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -165,10 +165,6 @@ mod tests {
         options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn text(text: &str) -> Value {
-        Value::Text(text.to_owned())
-    }
-
     #[test]
     fn every_wrong_option_is_named_with_what_it_takes() {
         let wrong = given([
@@ -176,7 +172,7 @@ mod tests {
             ("Skill Level", Value::Int(21)),
             ("clear hash", Value::Bool(true)),
             ("Clear Hash", Value::Int(1)),
-            ("Style", text("Wild")),
+            ("Style", Value::from("Wild")),
             ("EvalFile", Value::Int(7)),
             ("Ponder", Value::Bool(true)),
             ("xyz", Value::Int(1)),
@@ -199,8 +195,8 @@ mod tests {
     fn names_of_players_have_the_options_that_change_something() {
         let given = given([
             ("Skill Level", Value::Int(0)),
-            ("Style", text("Solid")),
-            ("EvalFile", text("/nets/b.nnue")),
+            ("Style", Value::from("Solid")),
+            ("EvalFile", Value::from("/nets/b.nnue")),
             ("Clear Hash", Value::Bool(false)),
         ]);
         assert!(check("uci", &given, &declared(), &[]).is_ok());

@@ -49,17 +49,17 @@ type Cell = fn(&Row<'_>) -> Value;
 
 const COLUMNS: [(&str, WideKind, Cell); 34] = [
     ("step", WideKind::Int, |row| count(u64::from(row.order))),
-    ("identity", WideKind::Text, |row| text(row.manifest.identity().short())),
-    ("kind", WideKind::Text, |row| text(&row.manifest.kind)),
+    ("identity", WideKind::Text, |row| Value::from(row.manifest.identity().short())),
+    ("kind", WideKind::Text, |row| Value::from(&row.manifest.kind)),
     ("number", WideKind::Int, |row| row.number().map_or(Value::None, count)),
-    ("taken_from", WideKind::Text, |row| text(row.cost.from.as_deref().unwrap_or_default())),
+    ("taken_from", WideKind::Text, |row| Value::from(row.cost.from.as_deref().unwrap_or_default())),
     ("attempts", WideKind::Int, |row| known(row.is_timed(), || count(row.cost.attempts.into()))),
     ("seconds", WideKind::Float, |row| known(row.is_timed(), || Value::Float(row.cost.secs))),
     ("waited", WideKind::Float, |row| known(row.is_timed(), || Value::Float(row.cost.waited))),
     ("cpu_seconds", WideKind::Float, |row| row.measured(|figures| Value::Float(figures.cpu_secs))),
-    ("device", WideKind::Text, |row| text(&row.record.environment.device)),
-    ("backend", WideKind::Text, |row| text(&row.record.environment.backend)),
-    ("precision", WideKind::Text, |row| text(&row.record.environment.precision)),
+    ("device", WideKind::Text, |row| Value::from(&row.record.environment.device)),
+    ("backend", WideKind::Text, |row| Value::from(&row.record.environment.backend)),
+    ("precision", WideKind::Text, |row| Value::from(&row.record.environment.precision)),
     ("lanes", WideKind::Int, |row| {
         // Workers come and go.
         row.playing(|figures| known(row.workers.is_empty(), || count(figures.lanes.into())))
@@ -108,10 +108,6 @@ fn columns(rows: &[Row<'_>]) -> Vec<WideColumn> {
         if_empty,
     };
     COLUMNS.into_iter().map(column).collect()
-}
-
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
 }
 
 fn count(count: u64) -> Value {

@@ -36,14 +36,14 @@ impl Identity {
     ///
     /// Equal calls are distinct steps: after a candidate is rejected, the same net plays again, and must play new games.
     pub fn new(call: &StepCall, run_seed: u64, occurrence: u32) -> Self {
-        let input = |input: &Input| Value::List(vec![text(&input.name), text(&input.digest)]);
+        let input = |input: &Input| Value::List(vec![Value::from(&input.name), Value::from(&input.digest)]);
         let parts = [
-            ("kind", text(call.kind)),
-            ("version", Value::Int(call.version.into())),
+            ("kind", call.kind.into()),
+            ("version", call.version.into()),
             ("params", call.params.clone()),
             ("inputs", Value::List(call.inputs.iter().map(input).collect())),
-            ("seed", text(&run_seed.to_string())),
-            ("occurrence", Value::Int(occurrence.into())),
+            ("seed", run_seed.to_string().into()),
+            ("occurrence", occurrence.into()),
         ];
         let all = Value::of(parts);
         Self(dc0_core::durable::digest(all.canonical().as_bytes()))
@@ -70,10 +70,6 @@ impl Identity {
         let step = u64::from_str_radix(&self.0[..16], 16).expect("an identity consists of hex digits");
         Seed { run, step }
     }
-}
-
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
 }
 
 /// Counts equal calls within one execution of a script.

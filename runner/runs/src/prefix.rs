@@ -55,15 +55,12 @@ impl Prefix {
 
 /// A digest of everything that a fork begins with.
 fn digest(steps: &[(Slot, Manifest)], promotions: &[Generation]) -> String {
-    let text = |text: &str| Value::Text(text.to_owned());
     let step = |(_, manifest): &(Slot, Manifest)| {
-        let files = manifest.files.iter().map(|file| text(&file.blake3));
-        Value::List(std::iter::once(text(&manifest.step)).chain(files).collect())
+        let files = manifest.files.iter().map(|file| Value::from(&file.blake3));
+        Value::List(std::iter::once(Value::from(&manifest.step)).chain(files).collect())
     };
-    let promoted = |promoted: &Generation| {
-        let steps = promoted.steps.map_or(Value::None, |steps| Value::Int(steps.into()));
-        Value::List(vec![text(&promoted.blake3), steps])
-    };
+    let promoted =
+        |promoted: &Generation| Value::List(vec![promoted.blake3.as_str().into(), promoted.steps.into()]);
     let all = vec![
         Value::List(steps.iter().map(step).collect()),
         Value::List(promotions.iter().map(promoted).collect()),

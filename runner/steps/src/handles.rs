@@ -452,7 +452,9 @@ pub trait Fields: Clone + Send + Sync + 'static {
     fn fields(&self) -> Vec<(String, Value)>;
 
     /// The summary of the step whose result this is, if it is one.
-    fn summary(&self) -> Option<&Summary>;
+    fn summary(&self) -> Option<&Summary> {
+        None
+    }
 }
 
 fn int(value: &Value) -> Option<i64> {
@@ -460,10 +462,6 @@ fn int(value: &Value) -> Option<i64> {
         Value::Int(number) => Some(*number),
         _ => None,
     }
-}
-
-fn text(text: impl Into<String>) -> Value {
-    Value::Text(text.into())
 }
 
 /// The value's own fields, then the members of its summary.
@@ -482,10 +480,10 @@ impl Fields for Network {
     fn fields(&self) -> Vec<(String, Value)> {
         let net = &self.0;
         let own = [
-            ("name", text(self.name())),
+            ("name", Value::from(self.name())),
             ("number", Value::Int(net.number.into())),
-            ("digest", text(&net.digest)),
-            ("file", text(&net.file)),
+            ("digest", Value::from(&net.digest)),
+            ("file", Value::from(&net.file)),
         ];
         with_summary(own, &net.summary)
     }
@@ -499,11 +497,7 @@ impl Fields for Player {
     const KIND: &'static str = "Player";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        vec![("name".to_owned(), text(self.name()))]
-    }
-
-    fn summary(&self) -> Option<&Summary> {
-        None
+        vec![("name".to_owned(), Value::from(self.name()))]
     }
 }
 
@@ -511,7 +505,7 @@ impl Fields for Games {
     const KIND: &'static str = "Games";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        let network = self.network().map_or(Value::None, |network| text(format!("{network:04}")));
+        let network = self.network().map(|network| format!("{network:04}")).into();
         with_summary(
             [("iteration", Value::Int(self.0.iteration.into())), ("network", network)],
             &self.0.summary,
@@ -531,53 +525,35 @@ impl Fields for Window {
         let sums = ["games", "positions"].map(|name| (name.to_owned(), Value::Int(self.sum(name))));
         [("iterations".to_owned(), iterations)].into_iter().chain(sums).collect()
     }
-
-    fn summary(&self) -> Option<&Summary> {
-        None
-    }
 }
 
-impl Fields for Analysis {
-    const KIND: &'static str = "Analysis";
+/// Results of which a script sees the number and the summary.
+macro_rules! numbered {
+    ($($kind:ident),+) => {$(
+        impl Fields for $kind {
+            const KIND: &'static str = stringify!($kind);
 
-    fn fields(&self) -> Vec<(String, Value)> {
-        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
-    }
+            fn fields(&self) -> Vec<(String, Value)> {
+                with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
+            }
 
-    fn summary(&self) -> Option<&Summary> {
-        Some(&self.0.summary)
-    }
+            fn summary(&self) -> Option<&Summary> {
+                Some(&self.0.summary)
+            }
+        }
+    )+};
 }
 
-impl Fields for SolvedPuzzles {
-    const KIND: &'static str = "SolvedPuzzles";
-
-    fn fields(&self) -> Vec<(String, Value)> {
-        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
-    }
-
-    fn summary(&self) -> Option<&Summary> {
-        Some(&self.0.summary)
-    }
-}
-
-impl Fields for Validation {
-    const KIND: &'static str = "Validation";
-
-    fn fields(&self) -> Vec<(String, Value)> {
-        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
-    }
-
-    fn summary(&self) -> Option<&Summary> {
-        Some(&self.0.summary)
-    }
-}
+numbered!(Analysis, SolvedPuzzles, Validation);
 
 impl Fields for MatchResult {
     const KIND: &'static str = "MatchResult";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        with_summary([("first", text(&self.0.first)), ("second", text(&self.0.second))], &self.0.summary)
+        with_summary(
+            [("first", Value::from(&self.0.first)), ("second", Value::from(&self.0.second))],
+            &self.0.summary,
+        )
     }
 
     fn summary(&self) -> Option<&Summary> {

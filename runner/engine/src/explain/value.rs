@@ -4,6 +4,7 @@ use crate::score::Calibrated;
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::Wdl;
 use dc0_core::params::{Param, Value};
+use dc0_core::search::Proof;
 use dc0_core::search::reference::{Choice, End, Leaf, NodeUpdate, ScoredMove, Simulation};
 
 use super::figures::{line, wdl};
@@ -14,12 +15,12 @@ use super::tree::{Branches, TreeNode, tree};
 pub fn value(study: &Study) -> Value {
     let root = study.search.root_value();
     let net = Value::of([
-        ("value", float(study.net.wdl.value())),
-        ("win", float(study.net.wdl.win)),
-        ("draw", float(study.net.wdl.draw)),
-        ("loss", float(study.net.wdl.loss)),
+        ("value", study.net.wdl.value().into()),
+        ("win", study.net.wdl.win.into()),
+        ("draw", study.net.wdl.draw.into()),
+        ("loss", study.net.wdl.loss.into()),
         ("in_games", in_games(study.net_score())),
-        ("moves_left", study.net.moves_left.map_or(Value::None, float)),
+        ("moves_left", study.net.moves_left.into()),
         (
             "moves",
             Value::List(study.net.moves.iter().map(|mv| prior(study.game().position(), *mv)).collect()),
@@ -27,13 +28,13 @@ pub fn value(study: &Study) -> Value {
     ]);
     let search = wdl(root);
     let search = Value::of([
-        ("simulations", int(study.search.visits())),
-        ("value", Value::Float(root.value)),
-        ("win", float(search.win)),
-        ("draw", float(search.draw)),
-        ("loss", float(search.loss)),
+        ("simulations", study.search.visits().into()),
+        ("value", root.value.into()),
+        ("win", search.win.into()),
+        ("draw", search.draw.into()),
+        ("loss", search.loss.into()),
         ("in_games", in_games(study.search_score())),
-        ("proof", study.search.proof().map_or(Value::None, |proof| text(proof.name()))),
+        ("proof", study.search.proof().map(Proof::name).into()),
         ("moves", Value::List(study.moves.iter().map(|mv| searched(study, mv)).collect())),
     ]);
     let mut rows = Vec::new();
@@ -41,9 +42,9 @@ pub fn value(study: &Study) -> Value {
     let simulations = study.search.simulations().iter().zip(0..);
     let steps = simulations.map(|(simulation, number)| step(study.game(), simulation, number));
     Value::of([
-        ("fen", text(study.game().position().fen())),
+        ("fen", study.game().position().fen().into()),
         ("side", side(study.side())),
-        ("network", text(&study.name)),
+        ("network", Value::from(&study.name)),
         ("params", study.params.to_value()),
         ("net", net),
         ("search", search),
@@ -55,34 +56,21 @@ pub fn value(study: &Study) -> Value {
 /// What people read: chances, and hundredths of a pawn or moves to mate.
 fn in_games(shown: Calibrated) -> Value {
     let [win, draw, loss] = shown.wdl().map(Value::Float);
-    let int = |number: Option<i64>| number.map_or(Value::None, Value::Int);
     Value::of([
         ("win", win),
         ("draw", draw),
         ("loss", loss),
-        ("cp", int(shown.cp())),
-        ("mate", int(shown.mate)),
+        ("cp", shown.cp().into()),
+        ("mate", shown.mate.into()),
     ])
 }
 
-fn float(number: f32) -> Value {
-    Value::Float(number.into())
-}
-
-fn int(number: u32) -> Value {
-    Value::Int(number.into())
-}
-
-fn text(text: impl Into<String>) -> Value {
-    Value::Text(text.into())
-}
-
 fn side(side: Side) -> Value {
-    text(format!("{side:?}"))
+    Value::from(format!("{side:?}"))
 }
 
 fn named(position: &Position, mv: Move) -> [(&'static str, Value); 2] {
-    [("move", text(mv.to_string())), ("san", text(position.san(mv)))]
+    [("move", mv.to_string().into()), ("san", position.san(mv).into())]
 }
 
 fn prior(position: &Position, (mv, prior): (Move, impl Into<f64>)) -> Value {
@@ -93,23 +81,22 @@ fn prior(position: &Position, (mv, prior): (Move, impl Into<f64>)) -> Value {
 fn searched(study: &Study, searched: &Searched) -> Value {
     let (edge, position) = (&searched.edge, study.game().position());
     let [uci, san] = named(position, edge.played);
-    let score = |part: fn(&dc0_core::search::RootScore) -> f64, score: Option<&_>| {
-        score.map_or(Value::None, |score| Value::Float(part(score)))
-    };
+    let score =
+        |part: fn(&dc0_core::search::RootScore) -> f64, score: Option<&_>| Value::from(score.map(part));
     Value::of([
         uci,
         san,
-        ("visits", int(edge.visits)),
-        ("target", Value::Float(searched.target)),
-        ("prior", float(edge.prior)),
-        ("net_prior", float(study.net_prior(edge.played))),
-        ("q", edge.value.map_or(Value::None, Value::Float)),
+        ("visits", edge.visits.into()),
+        ("target", searched.target.into()),
+        ("prior", edge.prior.into()),
+        ("net_prior", Value::from(study.net_prior(edge.played))),
+        ("q", edge.value.into()),
         ("u", score(|score| score.u, searched.score.as_ref())),
         ("plies", score(|score| score.plies, searched.score.as_ref())),
         ("score", score(|score| score.score, searched.score.as_ref())),
         ("in_games", searched.shown.map_or(Value::None, in_games)),
-        ("proof", edge.proof.map_or(Value::None, |proof| text(proof.name()))),
-        ("line", text(line(position, &searched.line, usize::MAX))),
+        ("proof", edge.proof.map(Proof::name).into()),
+        ("line", Value::from(line(position, &searched.line, usize::MAX))),
     ])
 }
 
@@ -124,15 +111,15 @@ fn tree_rows(branches: &Branches, before: &str, rows: &mut Vec<Value>) {
 
 fn row(node: &TreeNode, path: &str) -> Value {
     Value::of([
-        ("depth", int(node.depth.into())),
-        ("path", text(path)),
-        ("move", text(node.mv.to_string())),
-        ("san", text(&node.san)),
-        ("visits", int(node.visits)),
-        ("q", Value::Float(node.q)),
-        ("net_q", Value::Float(node.net_q)),
-        ("prior", float(node.prior)),
-        ("proof", node.proof.map_or(Value::None, text)),
+        ("depth", u32::from(node.depth).into()),
+        ("path", path.into()),
+        ("move", node.mv.to_string().into()),
+        ("san", Value::from(&node.san)),
+        ("visits", node.visits.into()),
+        ("q", node.q.into()),
+        ("net_q", node.net_q.into()),
+        ("prior", node.prior.into()),
+        ("proof", node.proof.into()),
     ])
 }
 
@@ -147,7 +134,7 @@ fn step(start: &Game, simulation: &Simulation, number: u32) -> Value {
     let root = start.position().side_to_move();
     let back_up = simulation.back_up.iter().map(|counted| counted_value(root, counted));
     Value::of([
-        ("number", int(number)),
+        ("number", number.into()),
         ("choices", Value::List(choices)),
         ("leaf", leaf(game.position(), &simulation.leaf)),
         ("back_up", Value::List(back_up.collect())),
@@ -157,10 +144,10 @@ fn step(start: &Game, simulation: &Simulation, number: u32) -> Value {
 fn chosen(position: &Position, choice: &Choice) -> Value {
     let moves = choice.moves.iter().map(|candidate| scored(position, candidate));
     Value::of([
-        ("depth", int(choice.depth)),
+        ("depth", choice.depth.into()),
         ("side", side(position.side_to_move())),
-        ("visits", int(choice.visits)),
-        ("san", text(position.san(choice.moves[choice.chosen].played))),
+        ("visits", choice.visits.into()),
+        ("san", Value::from(position.san(choice.moves[choice.chosen].played))),
         ("chosen", Value::Int(choice.chosen as i64)),
         ("moves", Value::List(moves.collect())),
     ])
@@ -171,13 +158,13 @@ fn scored(position: &Position, candidate: &ScoredMove) -> Value {
     let common = [
         uci,
         san,
-        ("visits", int(candidate.visits)),
-        ("prior", Value::Float(candidate.prior)),
-        ("q", Value::Float(candidate.q)),
-        ("score", Value::Float(candidate.score)),
-        ("open", Value::Bool(candidate.is_open)),
+        ("visits", candidate.visits.into()),
+        ("prior", candidate.prior.into()),
+        ("q", candidate.q.into()),
+        ("score", candidate.score.into()),
+        ("open", candidate.is_open.into()),
     ];
-    let terms = candidate.terms.map(|(name, value)| (name, Value::Float(value)));
+    let terms = candidate.terms.map(|(name, value)| (name, Value::from(value)));
     Value::Group(common.into_iter().chain(terms).map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
@@ -190,14 +177,14 @@ fn leaf(position: &Position, leaf: &Leaf) -> Value {
         End::Shared => "shared",
     };
     Value::of([
-        ("depth", int(leaf.depth)),
-        ("fen", text(position.fen())),
+        ("depth", leaf.depth.into()),
+        ("fen", position.fen().into()),
         ("side", side(position.side_to_move())),
-        ("end", text(end)),
-        ("win", float(win)),
-        ("draw", float(draw)),
-        ("loss", float(loss)),
-        ("value", Value::Float(leaf.value)),
+        ("end", end.into()),
+        ("win", win.into()),
+        ("draw", draw.into()),
+        ("loss", loss.into()),
+        ("value", leaf.value.into()),
         ("moves", Value::List(leaf.priors.iter().map(|mv| prior(position, *mv)).collect())),
     ])
 }
@@ -205,11 +192,11 @@ fn leaf(position: &Position, leaf: &Leaf) -> Value {
 fn counted_value(root: Side, counted: &NodeUpdate) -> Value {
     let mover = if counted.depth.is_multiple_of(2) { root } else { root.other() };
     Value::of([
-        ("depth", int(counted.depth)),
+        ("depth", counted.depth.into()),
         ("side", side(mover)),
-        ("value", Value::Float(counted.value)),
-        ("visits", int(counted.visits)),
-        ("mean", Value::Float(counted.mean)),
+        ("value", counted.value.into()),
+        ("visits", counted.visits.into()),
+        ("mean", counted.mean.into()),
         ("certain", counted.proven.map_or(Value::None, |result| Value::Int(result.into()))),
     ])
 }

@@ -23,18 +23,19 @@ impl Dimension {
     /// The group from which this dimension can be read back.
     pub(super) fn to_value(&self) -> Value {
         let mut members = match &self.domain {
-            Domain::Choice(values) => vec![("kind", text("choice")), ("values", Value::List(values.clone()))],
+            Domain::Choice(values) => {
+                vec![("kind", "choice".into()), ("values", Value::List(values.clone()))]
+            }
             &Domain::Int { low, high, step, log } => vec![
-                ("kind", text("int")),
-                ("low", Value::Int(low)),
-                ("high", Value::Int(high)),
-                ("step", Value::Int(step)),
-                ("log", Value::Bool(log)),
+                ("kind", "int".into()),
+                ("low", low.into()),
+                ("high", high.into()),
+                ("step", step.into()),
+                ("log", log.into()),
             ],
             &Domain::Float { low, high, log, points } => {
                 let kind = if log { "log_uniform" } else { "uniform" };
-                let mut members =
-                    vec![("kind", text(kind)), ("low", Value::Float(low)), ("high", Value::Float(high))];
+                let mut members = vec![("kind", kind.into()), ("low", low.into()), ("high", high.into())];
                 members.extend(points.map(|points| ("points", points.to_value())));
                 members
             }
@@ -45,8 +46,4 @@ impl Dimension {
         }
         Value::Group(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
-}
-
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
 }

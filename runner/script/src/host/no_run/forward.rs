@@ -21,10 +21,10 @@ pub(super) fn evaluate(net: &Checkpoint, game: &Game) -> Result<Value, OutsideEr
     let layers = graph.layers.iter().zip(&pass.layers).map(|(layer, output)| layer_value(layer, output));
     let value = Value::of([
         ("numbers", floats(&pass.value)),
-        ("win", float(pass.wdl.win)),
-        ("draw", float(pass.wdl.draw)),
-        ("loss", float(pass.wdl.loss)),
-        ("value", float(pass.wdl.value())),
+        ("win", pass.wdl.win.into()),
+        ("draw", pass.wdl.draw.into()),
+        ("loss", pass.wdl.loss.into()),
+        ("value", pass.wdl.value().into()),
     ]);
     Ok(Value::of([
         ("fen", Value::Text(game.position().fen())),
@@ -34,16 +34,12 @@ pub(super) fn evaluate(net: &Checkpoint, game: &Game) -> Result<Value, OutsideEr
         ("layers", Value::List(layers.collect())),
         ("policy", Value::List(policy(game, &batch, &pass))),
         ("value", value),
-        ("moves_left", pass.moves_left.map_or(Value::None, float)),
+        ("moves_left", pass.moves_left.into()),
     ]))
 }
 
-fn float(number: f32) -> Value {
-    Value::Float(number.into())
-}
-
 fn floats(numbers: &[f32]) -> Value {
-    Value::List(numbers.iter().map(|number| float(*number)).collect())
+    Value::List(numbers.iter().map(|number| Value::from(*number)).collect())
 }
 
 /// Every input plane with its name: 64 squares of 0 or 1, or one number for all squares.
@@ -57,7 +53,7 @@ fn planes(encoding: &Encoding, batch: &Batch) -> Vec<Value> {
                 (Value::List((0..64).map(|square| bit(bits, square)).collect()), Value::None)
             }
             PlaneKind::Scalar => {
-                (Value::None, float(*scalars.next().expect("a number for each scalar plane")))
+                (Value::None, Value::from(*scalars.next().expect("a number for each scalar plane")))
             }
         };
         let name = Value::Text(plane.describe(encoding.orientation()));
@@ -98,8 +94,8 @@ fn policy(game: &Game, batch: &Batch, pass: &ForwardPass) -> Vec<Value> {
             ("index", Value::Int(index.get().into())),
             ("plane", Value::Int(index.plane() as i64)),
             ("square", Value::Int(index.square() as i64)),
-            ("logit", float(pass.logits[i])),
-            ("prior", float(pass.policy[i])),
+            ("logit", pass.logits[i].into()),
+            ("prior", pass.policy[i].into()),
         ])
     };
     order.into_iter().map(move_value).collect()
