@@ -10,7 +10,6 @@ mod nnue;
 mod one_tree;
 mod positions;
 mod scale;
-mod search;
 mod self_play;
 mod stored_games;
 mod tables;
@@ -37,7 +36,6 @@ enum Bench {
     Nnue(nnue::Options),
     OneTree(one_tree::Options),
     Scale(Box<scale::Options>),
-    Search(search::Options),
     SelfPlay(self_play::Options),
     Tables(tables::Options),
     Training(training::Options),
@@ -53,7 +51,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::Nnue(options) => nnue::run(&options),
         Bench::OneTree(options) => one_tree::run(&options),
         Bench::Scale(options) => scale::run(&options),
-        Bench::Search(options) => search::run(&options),
         Bench::SelfPlay(options) => self_play::run(&options),
         Bench::Tables(options) => tables::run(&options)?,
         Bench::Training(options) => training::run(&options)?,

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::scope;
 
 use dc0_core::alphabeta::{
@@ -25,6 +25,7 @@ use dc0_core::network::king_buckets::king_squares;
 use dc0_core::network::nnue::NnueNet;
 use dc0_core::network::threats::threats;
 use dc0_core::network::{Accumulator, NnueInputs, WeightTensor, expected_result};
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::Seed;
 
 const RULES: Rules = Rules { max_plies: 400 };
@@ -183,7 +184,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 rounded.reset(opening.position());
                 let quiet = positions.iter().filter(|position| !position.is_check());
                 let both = quiet.map(|position| (exact.evaluate(position), rounded.evaluate(position)));
-                let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut total = total.lock().ignore_poison();
                 total.0[halves] += 1;
                 total.1.extend(both);
             }
@@ -192,7 +193,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         lanes.into_iter().try_for_each(|lane| lane.join().expect("a game does not panic"))
     })?;
 
-    let (pentanomial, values) = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (pentanomial, values) = total.into_inner().ignore_poison();
     let mut differences: Vec<i32> = values.iter().map(|(exact, rounded)| (exact - rounded).abs()).collect();
     differences.sort_unstable();
     let percentile = |share: usize| differences[(differences.len() - 1) * share / 100];

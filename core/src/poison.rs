@@ -2,6 +2,7 @@
 //!
 //! A thread that panics while holding a lock poisons it. The panic is reported where the thread is joined. The guarded data is
 //! consistent after every statement, so other threads continue to use it instead of panicking too.
+#![expect(clippy::disallowed_types, reason = "all other code takes locks with this module")]
 
 use std::sync::{LockResult, PoisonError};
 

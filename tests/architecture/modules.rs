@@ -14,7 +14,6 @@ pub(super) type Sources = BTreeMap<PathBuf, String>;
 pub(super) struct Mention {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
-    pub(super) is_macro: bool,
     /// Whether it is in test code.
     is_test: bool,
 }
@@ -194,9 +193,9 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn mention(&mut self, path: Vec<String>, line: usize, is_macro: bool) {
+    fn mention(&mut self, path: Vec<String>, line: usize) {
         let is_test = self.is_test;
-        self.read.modules[self.module].mentions.push(Mention { path, line, is_macro, is_test });
+        self.read.modules[self.module].mentions.push(Mention { path, line, is_test });
     }
 
     /// Records every path of a `use` tree with its name in this module.
@@ -212,7 +211,7 @@ impl Reader<'_> {
             }
             syn::UseTree::Glob(glob) => {
                 self.read.modules[self.module].globs.push(path.clone());
-                return self.mention(path, glob.star_token.span.start().line, false);
+                return self.mention(path, glob.star_token.span.start().line);
             }
             syn::UseTree::Name(name) if name.ident == "self" => {
                 (before.last().cloned().unwrap_or_default(), name.ident.span().start().line)
@@ -227,10 +226,10 @@ impl Reader<'_> {
             }
         };
         self.read.modules[self.module].imports.entry(name).or_default().push(path.clone());
-        self.mention(path, line, false);
+        self.mention(path, line);
     }
 
-    /// Records the paths in the arguments of a macro, which cannot be parsed: names joined by `::`, and names followed by `!`.
+    /// Records the paths in the arguments of a macro, which cannot be parsed: names joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -238,7 +237,7 @@ impl Reader<'_> {
             match token {
                 TokenTree::Ident(name) => {
                     if colons < 2 {
-                        self.end_of_tokens(&mut path, line, false);
+                        self.end_of_tokens(&mut path, line);
                         line = name.span().start().line;
                     }
                     path.push(name.to_string());
@@ -247,25 +246,24 @@ impl Reader<'_> {
                 TokenTree::Punct(mark) if mark.as_char() == ':' && !path.is_empty() => {
                     colons = if mark.spacing() == Spacing::Joint { 1 } else { colons + 1 };
                 }
-                TokenTree::Punct(mark) => {
-                    self.end_of_tokens(&mut path, line, mark.as_char() == '!');
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                    self.end_of_tokens(&mut path, line);
                     colons = 0;
                 }
                 TokenTree::Group(group) => {
-                    self.end_of_tokens(&mut path, line, false);
+                    self.end_of_tokens(&mut path, line);
                     colons = 0;
                     self.tokens(group.stream());
                 }
-                TokenTree::Literal(_) => self.end_of_tokens(&mut path, line, false),
             }
         }
-        self.end_of_tokens(&mut path, line, false);
+        self.end_of_tokens(&mut path, line);
     }
 
-    fn end_of_tokens(&mut self, path: &mut Vec<String>, line: usize, is_macro: bool) {
+    fn end_of_tokens(&mut self, path: &mut Vec<String>, line: usize) {
         let path = std::mem::take(path);
-        if path.len() > 1 || (is_macro && !path.is_empty()) {
-            self.mention(path, line, is_macro);
+        if path.len() > 1 {
+            self.mention(path, line);
         }
     }
 
@@ -319,14 +317,14 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.segments.len() > 1 {
             let names = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-            self.mention(names, path.segments[0].ident.span().start().line, false);
+            self.mention(names, path.segments[0].ident.span().start().line);
         }
         visit::visit_path(self, path);
     }
 
     fn visit_macro(&mut self, called: &'ast syn::Macro) {
         let names = called.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        self.mention(names, called.path.segments[0].ident.span().start().line, true);
+        self.mention(names, called.path.segments[0].ident.span().start().line);
         self.tokens(called.tokens.clone());
     }
 

@@ -113,12 +113,11 @@ fn a_crate_used_outside_its_allowed_paths_is_found() {
 }
 
 #[test]
-fn printing_and_reading_clock_or_environment_are_found() {
+fn reading_the_environment_is_found() {
     let plant = |text: &str| impurities(&planted(&[("lib.rs", text)]));
     check(&plant("fn f() { format!(\"{}\", env!(\"CARGO_PKG_VERSION\")); }"), &[]);
-    check(&plant("fn f() { assert!({ println!(); true }) }"), &["lib.rs:1: println"]);
     check(&plant("use std::{\n    env,\n    fs,\n};"), &["lib.rs:2: std::env"]);
-    check(&plant("fn f() { std::time::Instant::now(); }"), &["Instant::now"]);
+    check(&plant("fn f() { assert!(std::env::var(\"X\").is_ok()); }"), &["lib.rs:1: std::env"]);
 }
 
 #[test]

@@ -6,9 +6,11 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::Duration;
+
+use dc0_core::poison::IgnorePoison as _;
 
 use crate::interop_python;
 use crate::program::{PROGRAM, dc0_run, succeed};
@@ -212,7 +214,7 @@ pub(crate) fn local(out: &Path, more: &[&str]) {
 pub(crate) fn expected(more: &[&str]) -> BTreeMap<PathBuf, String> {
     static KNOWN: Mutex<BTreeMap<String, BTreeMap<PathBuf, String>>> = Mutex::new(BTreeMap::new());
     // Other tests wait for the run, even if it fails in one of them.
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock().ignore_poison();
     let done = || {
         let out = tempfile::tempdir().expect("temporary folder");
         local(out.path(), more);

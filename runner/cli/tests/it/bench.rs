@@ -1,6 +1,6 @@
 //! `dc0-run bench` from outside with the least possible work: that it runs and what it prints, not how fast it is.
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::Experiment;
 
 const TINY: [&str; 13] = [
     "bench",
@@ -18,14 +18,10 @@ const TINY: [&str; 13] = [
     "plots/plot.svg",
 ];
 
-fn run(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
-
 #[test]
 fn engines_are_compared_in_a_table_and_a_plot() {
     let experiment = Experiment::new("");
-    let ended = run(&experiment, &TINY);
+    let ended = experiment.command(&TINY);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let words: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let count = |start: &[&str]| words.iter().filter(|line| line.starts_with(start)).count();
@@ -53,7 +49,7 @@ fn engines_are_compared_in_a_table_and_a_plot() {
 #[test]
 fn the_alpha_beta_search_is_measured() {
     let experiment = Experiment::new("");
-    let ended = run(&experiment, &["bench", "alphabeta", "--depth", "4"]);
+    let ended = experiment.command(&["bench", "alphabeta", "--depth", "4"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let words: Vec<&str> = ended.stdout.split_whitespace().collect();
     assert_eq!((words[1], words[3]), ("nodes", "nps"), "{}", ended.stdout);
@@ -66,7 +62,7 @@ fn an_unwritable_plot_is_reported() {
     let mut args = TINY.to_vec();
     std::fs::write(experiment.folder.path().join("file"), "").expect("writes");
     args[12] = "file/plot.svg";
-    let ended = run(&experiment, &args);
+    let ended = experiment.command(&args);
     assert!(ended.stderr.starts_with("error: cannot write the plot file/plot.svg: "), "{}", ended.stderr);
     assert_eq!(ended.code, Some(3));
 }
@@ -75,7 +71,7 @@ fn an_unwritable_plot_is_reported() {
 fn out_of_range_arguments_are_bad_input() {
     let experiment = Experiment::new("");
     for wrong in [["--games", "0"], ["--rows", "1,0"], ["--rows", "one"], ["--simulations", "1"]] {
-        let ended = run(&experiment, &["bench", "search", wrong[0], wrong[1]]);
+        let ended = experiment.command(&["bench", "search", wrong[0], wrong[1]]);
         assert_eq!(ended.code, Some(2), "{wrong:?}");
     }
 }
@@ -96,7 +92,7 @@ const DEVICE: [&str; 11] = [
 
 #[test]
 fn a_device_is_checked_before_it_is_measured() {
-    let ended = run(&Experiment::new(""), &[&DEVICE[..], &["--precision=f32,bf16"]].concat());
+    let ended = Experiment::new("").command(&[&DEVICE[..], &["--precision=f32,bf16"]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines[0].starts_with("ok  dc0-2x32 in f32: differs by at most 0.00"), "{}", ended.stdout);
@@ -122,7 +118,7 @@ fn missing_devices_and_nets_are_bad_input() {
         ("--device=cuda:99", "device cuda:99 is not available"),
         ("--device=gpu", "`gpu` is not a device"),
     ] {
-        let ended = run(&Experiment::new(""), &["bench", "device", wrong]);
+        let ended = Experiment::new("").command(&["bench", "device", wrong]);
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
         assert_eq!(ended.code, Some(2), "{wrong}");
     }

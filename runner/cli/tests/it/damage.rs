@@ -17,13 +17,9 @@ fn whole() -> Experiment {
     experiment
 }
 
-fn command(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
-
 #[track_caller]
 fn ends(experiment: &Experiment, args: &[&str], code: i32, parts: &[&str]) -> Ended {
-    let ended = command(experiment, args);
+    let ended = experiment.command(args);
     assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
     for part in parts {
         assert!(ended.stderr.contains(part), "{args:?}: {part}: {}", ended.stderr);
@@ -75,7 +71,7 @@ fn a_report_says_on_its_page_what_is_missing_or_damaged() {
         ("generations.json", "it is missing, and journal.jsonl says that generation"),
         ("journal.jsonl", "line 4: its digest is"),
     ];
-    let ended = command(&experiment, &["report", "small"]);
+    let ended = experiment.command(&["report", "small"]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     let (html, incomplete) = page(&experiment);
     let html = html.replace("&#39;", "'");
@@ -152,7 +148,7 @@ fn a_journal_that_was_cut_is_noticed_by_every_command_that_reads_it() {
     let (html, _) = page(&experiment);
     assert!(html.split("id=\"damage\"").nth(1).expect("a box").contains("journal.jsonl"));
     ends(&experiment, &["sql", "small", "select count(*) from games"], 3, &["journal.jsonl"]);
-    let verified = command(&experiment, &["verify", "small"]);
+    let verified = experiment.command(&["verify", "small"]);
     assert!(verified.code == Some(3) && verified.stdout.contains("journal.jsonl"), "{}", verified.stdout);
 }
 
@@ -169,7 +165,7 @@ fn a_report_without_a_record_shows_the_rest() {
     ends(&experiment, &["diff", "small", "small"], 3, &[lost]);
     let ended = experiment.run(&[]);
     assert!(ended.code == Some(3) && ended.stderr.contains(lost), "{}", ended.stderr);
-    let ended = command(&experiment, &["verify", "small"]);
+    let ended = experiment.command(&["verify", "small"]);
     assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
 }
 
@@ -191,7 +187,7 @@ fn a_record_of_another_run_is_noticed() {
 fn costs_of_another_run_are_noticed_and_written_again() {
     let experiment = whole();
     let run = experiment.run_folder();
-    let before = command(&experiment, &["sql", "small", "select * from costs", "--format", "csv"]);
+    let before = experiment.command(&["sql", "small", "select * from costs", "--format", "csv"]);
     let ended = experiment.run(&["--out", "others", "--seed", "5"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     fs::copy(experiment.folder.path().join("others/small/costs.parquet"), run.join("costs.parquet"))
@@ -206,7 +202,7 @@ fn costs_of_another_run_are_noticed_and_written_again() {
             "{}",
             ended.stderr
         );
-        let after = command(&experiment, &["sql", "small", "select * from costs", "--format", "csv"]);
+        let after = experiment.command(&["sql", "small", "select * from costs", "--format", "csv"]);
         assert_eq!(after.stdout, before.stdout);
         damage(&run.join("costs.parquet"));
     }
@@ -226,7 +222,7 @@ fn removed_generations_are_noticed_and_written_again_with_a_message() {
     ends(&experiment, &["diff", "small", "small"], 3, &[lost, "which writes it again"]);
     ends(&experiment, &["explain", "startpos", "--net", "small", "--sims", "4"], 3, &[lost]);
     ends(&experiment, &["sql", "small", "select * from staleness"], 3, &[lost]);
-    let ended = command(&experiment, &["verify", "small"]);
+    let ended = experiment.command(&["verify", "small"]);
     assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
     fs::write(experiment.folder.path().join("y.rhai"), "fork(\"small\", 1, #{ name: \"forked\" });")
         .expect("writes");
@@ -253,7 +249,7 @@ fn a_removed_journal_is_noticed_and_the_run_goes_on_without_its_past() {
     ends(&experiment, &["sql", "small", "select 1"], 3, &[lost]);
     ends(&experiment, &["diff", "small", "small"], 3, &[lost]);
     ends(&experiment, &["report", "small"], 3, &[lost]);
-    let ended = command(&experiment, &["verify", "small"]);
+    let ended = experiment.command(&["verify", "small"]);
     assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
     fs::remove_file(experiment.run_folder().join("report.html")).expect("removes");
     let ended = experiment.run(&[]);
@@ -272,7 +268,7 @@ fn copies_of_parts_and_manifests_are_noticed_and_the_run_sets_them_aside() {
     let before = experiment.results();
     let games = |args: &[&str]| {
         let statement = ["sql", "small", "select count(*) as n from games", "--format", "csv"];
-        command(&experiment, &[&statement, args].concat())
+        experiment.command(&[&statement, args].concat())
     };
     let counted = games(&[]).stdout;
     let copied = |file: &Path, from: &str, to: &str| {
@@ -283,7 +279,7 @@ fn copies_of_parts_and_manifests_are_noticed_and_the_run_sets_them_aside() {
         for args in [&["sql", "small", "select count(*) from games"][..], &["report", "small"]] {
             ends(&experiment, args, 3, &[expected]);
         }
-        let verified = command(&experiment, &["verify", "small"]);
+        let verified = experiment.command(&["verify", "small"]);
         assert!(verified.code == Some(3) && verified.stdout.contains(expected), "{}", verified.stdout);
         let rest = games(&["--incomplete"]);
         assert_eq!((rest.code, &rest.stdout), (Some(0), &counted), "{}", rest.stderr);
@@ -328,7 +324,7 @@ fn removed_files_of_a_sweep_are_noticed() {
 
     fs::remove_file(sweep.join("trials.parquet")).expect("removes");
     ends(&experiment, &["sql", "small", "select * from trials"], 3, &["trials.parquet is missing"]);
-    let verified = command(&experiment, &["verify", "small"]);
+    let verified = experiment.command(&["verify", "small"]);
     let missing = "trials.parquet is damaged: it is missing, though trials have values; give the run's command again, which writes it";
     assert!(verified.code == Some(3) && verified.stdout.contains(missing), "{}", verified.stdout);
     ends(&experiment, &["sql", "small", "select * from trials", "--incomplete"], 0, &["trials.parquet"]);
@@ -443,8 +439,8 @@ const ALL: &str = "select 'games' as t, bit_xor(hash(x))::varchar as h from game
 
 /// What queries and reports say of a run: their results, and whether they complain.
 fn seen(experiment: &Experiment) -> [(String, bool); 2] {
-    let answer = command(experiment, &["sql", "small", ALL, "--format", "csv"]);
-    let report = command(experiment, &["report", "small"]);
+    let answer = experiment.command(&["sql", "small", ALL, "--format", "csv"]);
+    let report = experiment.command(&["report", "small"]);
     let complains = |ended: &Ended| ended.code == Some(3) || ended.stderr.contains("warn: ");
     [(answer.stdout.clone(), complains(&answer)), (page(experiment).0, complains(&report))]
 }
@@ -475,7 +471,7 @@ fn a_file_that_is_flipped_or_removed_is_noticed_or_changes_no_result() {
             for ((now, complains), (was, _)) in seen(&experiment).iter().zip(&whole) {
                 assert!(*complains || now == was, "{kind}: {}", path.display());
             }
-            let verified = command(&experiment, &["verify", "small"]);
+            let verified = experiment.command(&["verify", "small"]);
             assert_eq!(verified.code, Some(3), "{kind}: {}", verified.stdout);
             fs::remove_file(&report).expect("removes");
             let copy = copied(&experiment);

@@ -65,12 +65,17 @@ impl Experiment {
         command.spawn().expect("the program starts")
     }
 
+    /// Runs the program to its end.
+    pub(crate) fn command(&self, args: &[&str]) -> Ended {
+        self.start(args).wait_with_output().expect("ends").into()
+    }
+
     /// Runs the script to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
         // The backend is fixed, so that no measurement decides which bytes are written.
         let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
         let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
-        self.start(&all).wait_with_output().expect("ends").into()
+        self.command(&all)
     }
 
     /// Starts the program again and again, and kills it a little later each time, until it comes to its end.

@@ -48,13 +48,9 @@ fn with_games(count: u64) -> Experiment {
     experiment
 }
 
-fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
-
 #[track_caller]
 pub(crate) fn ends(experiment: &Experiment, args: &[&str], code: i32) -> Ended {
-    let ended = ended(experiment, args);
+    let ended = experiment.command(args);
     assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
     ended
 }

@@ -1,13 +1,9 @@
 //! `match` and `rate`: scripts that commands write.
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::Experiment;
 
 /// A net with a search of its own.
 const OWN: &str = "player(run.load_network(\"\"), #{ search: #{ simulations: 2 } })";
-
-fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
 
 #[test]
 fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
@@ -15,16 +11,16 @@ fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
     let player = "player(run.load_network(\"\"), #{ search: #{ simulations: 2 }, name: \"short\" })";
     let command =
         ["match", "shipped", player, "--games", "2", "--simulations", "1", "--name", "m", "--device", "cpu"];
-    let first = ended(&experiment, &command);
+    let first = experiment.command(&command);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     assert!(first.stderr.contains("match 0000  0000 vs 0001@short: score "), "{}", first.stderr);
-    let again = ended(&experiment, &command);
+    let again = experiment.command(&command);
     assert!(
         again.stderr.lines().filter(|line| line.ends_with("(done before)")).count() == 3,
         "{}",
         again.stderr
     );
-    let rows = ended(&experiment, &["sql", "datasets/m", "select distinct second from matches"]);
+    let rows = experiment.command(&["sql", "datasets/m", "select distinct second from matches"]);
     assert!(rows.stdout.contains("@short"), "{}{}", rows.stdout, rows.stderr);
 }
 
@@ -35,9 +31,9 @@ fn names_of_runs_are_those_of_the_folder_that_out_names() {
     let made = experiment.run(&["--out", "elsewhere"]);
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     let command = ["match", "tiny:0", "random", "--games", "2", "--simulations", "1", "--device", "cpu"];
-    let played = ended(&experiment, &[&command[..], &["--out", "elsewhere"]].concat());
+    let played = experiment.command(&[&command[..], &["--out", "elsewhere"]].concat());
     assert_eq!(played.code, Some(0), "{}", played.stderr);
-    let refused = ended(&experiment, &command);
+    let refused = experiment.command(&command);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("no run in datasets or folder of one"), "{}", refused.stderr);
 }
@@ -60,7 +56,7 @@ fn players_are_rated_relative_to_an_anchor() {
         "--device",
         "cpu",
     ];
-    let rated = ended(&experiment, &command);
+    let rated = experiment.command(&command);
     assert_eq!(rated.code, Some(0), "{}", rated.stderr);
     assert!(
         rated.stderr.contains("rate: after most_games = 60 games the widest 95 % interval still has"),
@@ -90,17 +86,17 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         (&["match", "random", "greedy", "--simulations", "9"], "or needs none; leave it out"),
     ];
     for (command, expected) in refused {
-        let ended = ended(&experiment, command);
+        let ended = experiment.command(command);
         assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(expected), "{command:?}: {}", ended.stderr);
     }
     // A slip may be one in the name of a player, a run or an engine, and leaves no run behind.
-    let slip = ended(&experiment, &["match", "gredy", "random"]);
+    let slip = experiment.command(&["match", "gredy", "random"]);
     assert_eq!(slip.code, Some(2), "{}", slip.stderr);
     assert!(slip.stderr.contains("\"gredy\" is no player (random, greedy,"), "{}", slip.stderr);
     assert!(slip.stderr.contains("did you mean greedy?"), "{}", slip.stderr);
     assert!(!experiment.folder.path().join("datasets/match-gredy-vs-random").exists());
-    let shown = ended(&experiment, &["match", "random", "an-engine", "--depth", "3", "--script"]);
+    let shown = experiment.command(&["match", "random", "an-engine", "--depth", "3", "--script"]);
     assert!(shown.stdout.contains("let second = uci(\"an-engine\", #{ depth: 3 });"), "{}", shown.stdout);
     // Players with searches of their own have no use for that of the match.
     for (command, expected) in [
@@ -109,7 +105,7 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         (&["rate", OWN, OWN, "--script"], false),
         (&["rate", OWN, "--anchor", "random=0", "--script"], true),
     ] {
-        let shown = ended(&experiment, command).stdout;
+        let shown = experiment.command(command).stdout;
         assert_eq!(shown.contains("search: #{ simulations: 100 }"), expected, "{shown}");
     }
 }
@@ -126,7 +122,7 @@ fn a_command_that_is_refused_leaves_no_run() {
         (&["rate", "random", "greedy", "--games", "3", "--name", "m"], "must be even"),
     ];
     for (args, expected) in refused {
-        let refused = ended(&experiment, &[args, &["--device", "cpu"]].concat());
+        let refused = experiment.command(&[args, &["--device", "cpu"]].concat());
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains(expected), "{}", refused.stderr);
         assert!(!experiment.folder.path().join("datasets/m").exists(), "{args:?}");

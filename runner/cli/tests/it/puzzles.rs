@@ -4,14 +4,10 @@ use std::fs;
 
 use dc0_core::arena::read_puzzles;
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::Experiment;
 
 const SUITE: &str =
     "# mates\n7k/8/8/8/8/8/R7/1R4K1 w - - dm 2; id \"rooks\";\n6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - bm Ra8#;\n";
-
-fn ended(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
 
 #[test]
 fn a_suite_is_solved_stored_and_reported() {
@@ -19,26 +15,23 @@ fn a_suite_is_solved_stored_and_reported() {
     fs::write(experiment.folder.path().join("suite.epd"), SUITE).expect("writes");
     let solve =
         ["puzzles", "shipped", "suite.epd", "--simulations", "1,200", "--name", "solved", "--device", "cpu"];
-    let first = ended(&experiment, &solve);
+    let first = experiment.command(&solve);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     assert!(first.stderr.contains("2 puzzles solved"), "{}", first.stderr);
-    let again = ended(&experiment, &solve);
+    let again = experiment.command(&solve);
     assert_eq!(again.code, Some(0), "{}", again.stderr);
-    let rows = ended(
-        &experiment,
-        &[
-            "sql",
-            "datasets/solved",
-            "select id, simulations, solved, solved_from from puzzles order by puzzle, simulations",
-        ],
-    );
+    let rows = experiment.command(&[
+        "sql",
+        "datasets/solved",
+        "select id, simulations, solved, solved_from from puzzles order by puzzle, simulations",
+    ]);
     assert_eq!(rows.code, Some(0), "{}", rows.stderr);
     assert!(rows.stdout.contains("rooks") && rows.stdout.contains("line 3"), "{}", rows.stdout);
-    let report = ended(&experiment, &["report", "datasets/solved", "--out", "report.html"]);
+    let report = experiment.command(&["report", "datasets/solved", "--out", "report.html"]);
     assert_eq!(report.code, Some(0), "{}", report.stderr);
     let page = fs::read_to_string(experiment.folder.path().join("report.html")).expect("a page");
     assert!(page.contains("puzzles-solved") && page.contains("policy alone"));
-    let verified = ended(&experiment, &["verify", "datasets/solved"]);
+    let verified = experiment.command(&["verify", "datasets/solved"]);
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
 }
 
@@ -47,7 +40,7 @@ fn broken_suites_are_refused_with_their_lines() {
     let experiment = Experiment::new("");
     let refused = |content: &str, expected: &[&str]| {
         fs::write(experiment.folder.path().join("bad.epd"), content).expect("writes");
-        let found = ended(&experiment, &["puzzles", "shipped", "bad.epd", "--device", "cpu"]);
+        let found = experiment.command(&["puzzles", "shipped", "bad.epd", "--device", "cpu"]);
         assert_eq!(found.code, Some(2), "{}", found.stderr);
         for expected in expected {
             assert!(found.stderr.contains(expected), "no {expected:?} in {}", found.stderr);
@@ -58,7 +51,7 @@ fn broken_suites_are_refused_with_their_lines() {
         format!("{SUITE}nonsense\n7k/8/8/8/8/8/R7/1R4K1 w - - bm Rb9;\n8/8/8/8/8/8/8/8 w - - bm e4;\n");
     refused(&lines, &["bad.epd, line 4: has 1 of the four fields", "bad.epd, line 5: bm", "line 6: \"8/8"]);
     refused("7k/8/8/8/8/8/R7/1R4K1 w - - id \"x\";\n", &["bad.epd, line 1: has neither bm, am nor dm"]);
-    let missing = ended(&experiment, &["puzzles", "shipped", "none.epd", "--device", "cpu"]);
+    let missing = experiment.command(&["puzzles", "shipped", "none.epd", "--device", "cpu"]);
     assert_eq!(missing.code, Some(2), "{}", missing.stderr);
     assert!(missing.stderr.contains("none.epd: cannot be read"), "{}", missing.stderr);
 }
@@ -90,7 +83,7 @@ fn any_player_solves_puzzles_the_same_with_any_lanes() {
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
     let query = |sql: &str| {
-        let found = self::ended(&whole, &["sql", "datasets/small", sql]);
+        let found = whole.command(&["sql", "datasets/small", sql]);
         assert_eq!(found.code, Some(0), "{}", found.stderr);
         found.stdout
     };
@@ -99,7 +92,7 @@ fn any_player_solves_puzzles_the_same_with_any_lanes() {
     );
     assert!(found.contains("alphabeta-2") && found.matches("a1a8").count() >= 3, "{found}");
     assert!(query("select count(*) as n from puzzles where simulations = 40").contains('3'));
-    let verified = self::ended(&whole, &["verify", "datasets/small"]);
+    let verified = whole.command(&["verify", "datasets/small"]);
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
     let planned = whole.run(&["--check"]);
     assert_eq!(planned.code, Some(0), "{}", planned.stderr);
@@ -143,15 +136,13 @@ fn an_engine_that_fails_loses_the_puzzle_and_solves_the_others() {
     );
     fs::write(folder.join("suite.epd"), suite).expect("writes");
     let solve = ["puzzles", "./sulky", "suite.epd", "--nodes", "5,9", "--name", "solved", "--device", "cpu"];
-    let first = ended(&experiment, &solve);
+    let first = experiment.command(&solve);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     let closing = "40.0% of 5 puzzles solved, 42 nodes each, 1 without a move by crash, 2 without a move by illegal_move";
     assert_eq!(first.stderr.matches(closing).count(), 2, "{}", first.stderr);
-    let again = ended(&experiment, &solve);
+    let again = experiment.command(&solve);
     assert_eq!(again.stderr.matches("(done before)").count(), 2, "{}", again.stderr);
-    let rows = ended(
-        &experiment,
-        &[
+    let rows = experiment.command(&[
             "sql",
             "datasets/solved",
             "select puzzle, player, played, solved, depth, reason, detail from answers where suite = 1 order by puzzle",
@@ -165,14 +156,14 @@ fn an_engine_that_fails_loses_the_puzzle_and_solves_the_others() {
     assert_eq!(rows.stdout.matches("true").count(), 2, "{}", rows.stdout);
     let timed =
         ["puzzles", "./sulky", "suite.epd", "--move-time", "0.5,2", "--name", "solved", "--device", "cpu"];
-    let timed = ended(&experiment, &timed);
+    let timed = experiment.command(&timed);
     assert_eq!(timed.code, Some(0), "{}", timed.stderr);
     assert!(timed.stderr.contains(" ms each, 1 without a move by crash"), "{}", timed.stderr);
-    let report = ended(&experiment, &["report", "datasets/solved", "--out", "report.html"]);
+    let report = experiment.command(&["report", "datasets/solved", "--out", "report.html"]);
     assert_eq!(report.code, Some(0), "{}", report.stderr);
     let page = fs::read_to_string(folder.join("report.html")).expect("a page");
     assert!(page.contains("puzzles-by-time") && page.contains("crash: 1, illegal_move: 2"));
-    let verified = ended(&experiment, &["verify", "datasets/solved"]);
+    let verified = experiment.command(&["verify", "datasets/solved"]);
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
 }
 
@@ -181,7 +172,7 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
     let experiment = Experiment::new("");
     let shown = |args: &[&str]| {
         let all = [&["puzzles"], args, &["--script"]].concat();
-        let ended = ended(&experiment, &all);
+        let ended = experiment.command(&all);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         ended.stdout
     };
@@ -207,7 +198,7 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
         (&["an-engine", "a.epd", "--depth", "9", "--nodes", "7"], "cannot be used with"),
     ];
     for (args, expected) in refused {
-        let ended = ended(&experiment, &[&["puzzles"], args].concat());
+        let ended = experiment.command(&[&["puzzles"], args].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(expected), "{args:?}: {}", ended.stderr);
     }
@@ -224,7 +215,7 @@ fn books_are_made_again_with_the_same_bytes() {
     let make = |file: &str, seed: &str| {
         let args =
             ["openings", "--out", file, "--count", "10", "--plies", "6", "--depth", "2", "--seed", seed];
-        let made = ended(&experiment, &args);
+        let made = experiment.command(&args);
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         fs::read(experiment.folder.path().join(file)).expect("a book")
     };
@@ -232,11 +223,11 @@ fn books_are_made_again_with_the_same_bytes() {
     assert_eq!(first, make("b.epd", "1"));
     assert_ne!(first, make("b.epd", "2"));
     let starts = ["--start", "double-chess960", "--plies", "2", "--depth", "1", "--count", "10"];
-    let made = ended(&experiment, &[&["openings", "--out", "d.epd"][..], &starts].concat());
+    let made = experiment.command(&[&["openings", "--out", "d.epd"][..], &starts].concat());
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     let failed = |args: &[&str]| {
         let all: Vec<&str> = ["openings"].iter().chain(args).copied().collect();
-        let failed = ended(&experiment, &all);
+        let failed = experiment.command(&all);
         assert_eq!(failed.code, Some(2), "{}", failed.stderr);
         failed.stderr
     };
@@ -261,7 +252,7 @@ fn nets_and_engines_judge_openings() {
     let experiment = Experiment::new("");
     let make = |file: &str, judge: &[&str]| {
         let args = ["openings", "--out", file, "--count", "12", "--plies", "6", "--depth", "1"];
-        let made = ended(&experiment, &[&args, judge].concat());
+        let made = experiment.command(&[&args, judge].concat());
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         fs::read_to_string(experiment.folder.path().join(file)).expect("a book")
     };
@@ -296,10 +287,17 @@ fn stored_games_become_puzzles() {
     let played = experiment.run(&[]);
     assert_eq!(played.code, Some(0), "{}", played.stderr);
     let make = |count| {
-        ended(
-            &experiment,
-            &["export", "puzzles", "datasets/small", "--out", "mates.epd", "--mates", "2", "--count", count],
-        )
+        experiment.command(&[
+            "export",
+            "puzzles",
+            "datasets/small",
+            "--out",
+            "mates.epd",
+            "--mates",
+            "2",
+            "--count",
+            count,
+        ])
     };
     let made = make("3");
     assert_eq!(made.code, Some(0), "{}", made.stderr);

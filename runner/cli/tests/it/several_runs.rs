@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::experiment::{Ended, Experiment, results_of};
+use crate::experiment::{Experiment, results_of};
 
 /// Two nets learn side by side, the second also from the games of the first.
 const TWO: &str = r#"
@@ -40,10 +40,6 @@ fn results(experiment: &Experiment) -> Vec<(String, String)> {
     of("first").chain(of("second")).collect()
 }
 
-fn command(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
-
 fn finished() -> Experiment {
     let experiment = Experiment::new(TWO);
     let ended = experiment.run(&[]);
@@ -62,7 +58,7 @@ fn two_runs_of_a_script_resume_to_the_same_bytes_after_kills() {
     assert_eq!(again.stderr.matches("(done before)").count(), 12, "{}", again.stderr);
     assert_eq!(results(&killed), results(&whole));
     for run in ["first", "second"] {
-        let checked = command(&killed, &["verify", &format!("datasets/{run}")]);
+        let checked = killed.command(&["verify", &format!("datasets/{run}")]);
         assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
     }
 }
@@ -189,7 +185,7 @@ fn a_damaged_net_of_the_other_run_is_not_copied() {
 fn neither_of_two_runs_is_repeated_alone() {
     let experiment = finished();
     for run in ["first", "second"] {
-        let ended = command(&experiment, &["reproduce", &format!("datasets/{run}")]);
+        let ended = experiment.command(&["reproduce", &format!("datasets/{run}")]);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         assert!(ended.stderr.contains("the script opens several runs"), "{}", ended.stderr);
     }

@@ -35,13 +35,9 @@ print(found.best);
 /// The options that decide bytes.
 const FIXED: [&str; 5] = ["x.rhai", "--device", "cpu", "--backend", "torch"];
 
-fn program(experiment: &Experiment, args: &[&str]) -> Ended {
-    experiment.start(args).wait_with_output().expect("ends").into()
-}
-
 /// Writes the batch script of an array, and returns it.
 fn array(experiment: &Experiment, system: &str, more: &[&str]) -> PathBuf {
-    let ended = program(experiment, &[&[system], &FIXED[..], more].concat());
+    let ended = experiment.command(&[&[system], &FIXED[..], more].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let line =
         ended.stdout.lines().find(|line| line.trim_start().starts_with(['s', 'h'])).expect("a command");
@@ -109,7 +105,7 @@ fn results(experiment: &Experiment) -> Vec<(String, String)> {
 fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     let fails = ["--set", "fails=2"];
     let whole = Experiment::new(SWEEP);
-    let ended = program(&whole, &[&FIXED[..], &["--threads", "1", "--lanes", "1"], &fails].concat());
+    let ended = whole.command(&[&FIXED[..], &["--threads", "1", "--lanes", "1"], &fails].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let expected = results(&whole);
     assert!(expected.len() > 20, "{expected:?}");
@@ -139,7 +135,7 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     let lock = folder(&experiment).join("array/0001/run.lock");
     wait_for("the trial", || fs::read_dir(&games).is_ok_and(|files| files.count() > shards));
     assert!(lock.exists());
-    let early = program(&experiment, &[&FIXED[..], &fails].concat());
+    let early = experiment.command(&[&FIXED[..], &fails].concat());
     assert_eq!(early.code, Some(1), "{}", early.stderr);
     assert!(early.stderr.contains("processes of their own"), "{}", early.stderr);
     // Two others beside it; one fails.
@@ -151,12 +147,12 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     assert_eq!(batch.queued_again(), "requeue 77_1\n");
 
     // What no task has done, the sweep does itself; the failed trial stays failed.
-    let ended = program(&experiment, &[&FIXED[..], &fails].concat());
+    let ended = experiment.command(&[&FIXED[..], &fails].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("3 trials run by themselves since"), "{}", ended.stderr);
     assert!(ended.stderr.contains("0003-0") && !ended.stderr.contains("0001-0"), "{}", ended.stderr);
     assert_eq!(results(&experiment), expected);
-    let nothing = program(&experiment, &[&["sweep-slurm"], &FIXED[..], &fails].concat());
+    let nothing = experiment.command(&[&["sweep-slurm"], &FIXED[..], &fails].concat());
     assert!(nothing.stdout.contains("nothing is left"), "{}{}", nothing.stdout, nothing.stderr);
 }
 
@@ -182,14 +178,14 @@ fn a_hyperqueue_script_runs_groups_of_trials() {
         assert_eq!(shown, trials.into_iter().collect(), "{}", ended.stderr);
     }
     // The results so far are collected with the points of what is left.
-    let nothing = program(&experiment, &[&["sweep-hq"], &FIXED[..]].concat());
+    let nothing = experiment.command(&[&["sweep-hq"], &FIXED[..]].concat());
     assert!(nothing.stdout.contains("nothing is left"), "{}{}", nothing.stdout, nothing.stderr);
     let values =
-        program(&experiment, &["sql", "array", "select count(value) as n from trials", "--format", "csv"]);
+        experiment.command(&["sql", "array", "select count(value) as n from trials", "--format", "csv"]);
     assert_eq!(values.stdout, "n\n4\n", "{}", values.stderr);
     let wrong = run("2");
     assert!(wrong.code == Some(2) && wrong.stderr.contains("has the tasks 0 to 1"), "{}", wrong.stderr);
-    let ended = program(&experiment, &FIXED);
+    let ended = experiment.command(&FIXED);
     assert!(
         ended.code == Some(0) && ended.stderr.contains("4 trials of 1 run, 4 begun before"),
         "{}",
@@ -200,7 +196,7 @@ fn a_hyperqueue_script_runs_groups_of_trials() {
 #[test]
 fn sweeps_that_cannot_run_in_parts_are_refused() {
     let refused = |experiment: &Experiment, args: &[&str], part: &str| {
-        let ended = program(experiment, args);
+        let ended = experiment.command(args);
         assert!(ended.code == Some(2) && ended.stderr.contains(part), "{args:?}: {}", ended.stderr);
     };
     let experiment = Experiment::new(SWEEP);
@@ -234,7 +230,7 @@ fn sweeps_that_cannot_run_in_parts_are_refused() {
 #[test]
 fn a_script_that_is_no_file_is_refused() {
     let experiment = Experiment::new("");
-    let refused = program(&experiment, &["sweep-slurm", "/dev/null"]);
+    let refused = experiment.command(&["sweep-slurm", "/dev/null"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(
         refused.stderr.contains("/dev/null is no file, so the tasks could not read it"),

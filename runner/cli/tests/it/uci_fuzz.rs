@@ -2,10 +2,11 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_engine::uci::parse::{Command, parse};
 use dc0_engine::uci::{Settings, session};
@@ -150,7 +151,7 @@ struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        self.0.lock().ignore_poison().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -185,7 +186,7 @@ fn output_of(input: impl Read) -> Vec<String> {
     settings.set("Device", "cpu").expect("there is a CPU");
     let ended = session(&mut BufReader::new(input), Box::new(buffer.clone()), settings);
     ended.expect("the session ends well");
-    let bytes = buffer.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let bytes = buffer.0.lock().ignore_poison().clone();
     String::from_utf8(bytes).expect("text").lines().map(ToOwned::to_owned).collect()
 }
 
