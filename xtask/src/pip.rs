@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::install::step;
 
 /// Always the wheels for this version of Python, so that everyone gets the same libraries, whichever version runs pip.
-const WHEELS: [&str; 9] = [
+const WHEELS: [&str; 13] = [
     "--only-binary=:all:",
     "--ignore-requires-python",
     "--no-compile",
@@ -15,12 +15,22 @@ const WHEELS: [&str; 9] = [
     "--python-version=3.11",
     "--abi=cp311",
     "--disable-pip-version-check",
+    // Where a user has set these for other installations, the files would land elsewhere.
+    "--prefix",
+    "",
+    "--root",
+    "/",
     "--target",
 ];
 
 /// Nothing is installed into the Python that runs pip; what a user has set for that does not count.
-const SETTINGS: [(&str, &str); 3] =
-    [("PIP_REQUIRE_VIRTUALENV", "0"), ("PIP_ROOT_USER_ACTION", "ignore"), ("PIP_USER", "0")];
+const SETTINGS: [(&str, &str); 5] = [
+    ("PIP_DRY_RUN", "0"),
+    ("PIP_NO_DEPS", "0"),
+    ("PIP_REQUIRE_VIRTUALENV", "0"),
+    ("PIP_ROOT_USER_ACTION", "ignore"),
+    ("PIP_USER", "0"),
+];
 
 /// Has pip unpack the wheels that `arguments` name into the new folder `target`, with temporary files beside it, where there is space.
 /// `instead` is what to do where pip cannot.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
 use crate::install::{self, move_files, put};
@@ -111,13 +111,30 @@ fn unpack(
     let libraries = requirements::libraries(&metadata, platform, flavour);
     if !libraries.is_empty() {
         let nvidia = work.join("nvidia");
-        pip(libraries, &nvidia)?;
+        pip(libraries.clone(), &nvidia)?;
         move_files(&nvidia, tree, |file| layout::of_nvidia(file, flavour))?;
+    }
+    if !libraries.is_empty() || flavour == Flavour::Cuda {
+        check_complete(&tree.join("lib"), flavour)?;
     }
     for (path, text) in layout::written(platform, VERSION) {
         let path = tree.join(path);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    Ok(())
+}
+
+/// Whatever pip says, an installation without a library would be of no use.
+fn check_complete(lib: &Path, flavour: Flavour) -> anyhow::Result<()> {
+    let entries = fs::read_dir(lib).with_context(|| format!("cannot list {}", lib.display()))?;
+    let names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let missing = layout::missing(&names, flavour);
+    ensure!(
+        missing.is_empty(),
+        "none of the wheels holds {}; docs/guides/setup.md lists the wheels that a {flavour} set-up needs",
+        missing.join(", ")
+    );
     Ok(())
 }
 

@@ -12,6 +12,24 @@ const PYTHON_ONLY: [&str; 3] = ["torch_python", "torch_global_deps", "shm"];
 /// Libraries from NVIDIA's wheels that `libtorch_cpu.so` is linked against.
 const CPU_NEEDS: [&str; 2] = ["libcudart.so", "libcupti.so"];
 
+/// What else a set-up for GPUs needs: libtorch's own library, and those that it and the libraries that it loads later need.
+const CUDA_NEEDS: [&str; 14] = [
+    "libtorch_cuda.so",
+    "libcublas.so",
+    "libcublasLt.so",
+    "libcudnn.so",
+    "libcufft.so",
+    "libcufile.so",
+    "libcurand.so",
+    "libcusolver.so",
+    "libcusparse.so",
+    "libcusparseLt.so",
+    "libnccl.so",
+    "libnvJitLink.so",
+    "libnvrtc.so",
+    "libnvshmem_host.so",
+];
+
 /// Linker scripts. The wheels' `libtorch.so` only ties the CPU and CUDA libraries together, so it does not load without
 /// CUDA, but tch's build passes it to the linker; this script in its place names the libraries that matter.
 /// The second replaces the compiler's own file of that name, which not every system has.
@@ -39,9 +57,16 @@ pub(super) fn of_nvidia(entry: &str, flavour: Flavour) -> Option<String> {
     (is_library && wanted).then(|| format!("lib/{name}"))
 }
 
-/// Whether `name` is `library` with a version after it: `libcudnn.so.9` is one of `libcudnn.so`.
+/// The libraries that a torch wheel built for CUDA needs and that are not among `installed`, the files of `lib`.
+pub(super) fn missing(installed: &[String], flavour: Flavour) -> Vec<&'static str> {
+    let cuda: &[_] = if flavour == Flavour::Cuda { &CUDA_NEEDS } else { &[] };
+    let needed = CPU_NEEDS.iter().chain(cuda).copied();
+    needed.filter(|library| !installed.iter().any(|name| is_version_of(name, library))).collect()
+}
+
+/// Whether `name` is `library` or has a version after it: `libcudnn.so.9` is one of `libcudnn.so`.
 fn is_version_of(name: &str, library: &str) -> bool {
-    name.strip_prefix(library).is_some_and(|version| version.starts_with('.'))
+    name.strip_prefix(library).is_some_and(|version| version.is_empty() || version.starts_with('.'))
 }
 
 /// Small files written beside the unpacked ones: path and content.
@@ -96,5 +121,11 @@ mod tests {
             Some("lib/libcudart.so.13")
         );
         assert_eq!(of_nvidia("nvidia/cu13/include/cuda.h", Flavour::Cuda), None);
+    }
+    #[test]
+    fn what_is_missing_is_named() {
+        let installed = ["libcudart.so.13", "libtorch_cuda.so"].map(ToOwned::to_owned);
+        assert_eq!(missing(&installed, Flavour::Cpu), ["libcupti.so"]);
+        assert_eq!(missing(&installed, Flavour::Cuda).len(), CUDA_NEEDS.len());
     }
 }
