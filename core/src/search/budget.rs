@@ -72,7 +72,7 @@ impl Budget {
 impl Search {
     /// Sets the simulations of this move's search from here on: the root's own evaluation unless already made, then descents.
     /// Visits so far come on top. A search that `kld_gain` ended goes on, and compares from here on. The reference engine searches
-    /// anew with all simulations together.
+    /// again with all simulations together.
     pub fn set_budget(&mut self, simulations: u32) {
         self.budget.set(simulations, self.visits(), self.root.evaluation.is_some());
         self.prober.forget_hits();

@@ -25,9 +25,10 @@ fn fault(row: &TreeRow, fault: impl Into<String>) -> TreeFault {
 }
 
 impl Search {
-    /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game with the same
-    /// `graph`, `solver` and `draw_score`, with `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
-    /// so far.
+    /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game, with
+    /// `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
+    /// so far. Sums and proofs are those of the earlier search's `graph`, `solver`, `draw_score` and `two_fold_draws`, which must
+    /// be this search's, too; the rows do not tell all of them.
     pub fn restore(mut self, rows: &[TreeRow]) -> Result<Self, TreeFault> {
         let Some((root, moves)) = rows.split_first() else { return Ok(self) };
         if root.depth != 0 || root.node != ROOT {
@@ -118,13 +119,28 @@ impl Search {
         if let Some(row) = own[visited..].iter().find(|row| row.node != TreeRow::NO_NODE) {
             return Err(fault(row, "is a visited move after an unvisited one; rows must be in their order"));
         }
-        let visited: Vec<VisitedEdge> =
-            own[..visited].iter().map(|row| self.restored_edge(parent, row)).collect();
+        let mut visited: Vec<VisitedEdge> =
+            own[..visited].iter().map(|row| self.restored_edge(row)).collect();
+        let wins = |edge: &VisitedEdge| edge.proof == Some(Proof::Win);
+        let proves = visited.iter().any(wins)
+            || visited.len() == own.len() && visited.iter().all(|edge| edge.proof.is_some());
+        if proves && self.tree.node(parent).proof.is_none() {
+            if self.tree.graph.is_none() {
+                let unproven = format!(
+                    "the moves of node {parent} prove it, but it is not proven; go on with `solver` false"
+                );
+                return Err(fault(first, unproven));
+            }
+            // Another path has proven a child. The parent learns of it, and is proven, on its next visit.
+            for edge in &mut visited {
+                edge.proof = None;
+            }
+        }
         self.tree.set_visited_edges(parent, &visited);
         Ok(())
     }
 
-    fn restored_edge(&self, parent: NodeId, row: &TreeRow) -> VisitedEdge {
+    fn restored_edge(&self, row: &TreeRow) -> VisitedEdge {
         let child = self.tree.node(row.node);
         let mean = |sum: f64| sum / f64::from(row.node_visits.max(1));
         // In a tree an edge and its child have the same sum; in a graph the edge has a share of the child's.
@@ -133,10 +149,7 @@ impl Search {
         } else {
             mean(row.value_sum) * f64::from(row.visits)
         };
-        // In a graph the parent may not know yet of a win that another path has proven; it learns of it, and is proven, on its next visit.
-        let is_unknown = |proof| proof == Proof::Win && self.tree.node(parent).proof.is_none();
-        let proof = child.proof.map(Proof::for_opponent);
-        let proof = proof.filter(|proof| self.params.solver && !is_unknown(*proof));
+        let proof = child.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
         let squares_of_mean = value_sum * value_sum / f64::from(row.visits.max(1));
         VisitedEdge {
             value_sum,
@@ -212,17 +225,8 @@ impl Search {
         if state == State::Expanded && proof.is_none() && visits != below + 1 {
             return Err(fault(row, format!("node {node} has {visits} visits, its moves {below}")));
         }
-        let wins = |edge: &VisitedEdge| tree.node(edge.child).proof == Some(Proof::Loss);
-        let is_won = self.params.solver && tree.visited_edges(node).iter().any(wins);
-        match &mut tree.graph {
-            Some(graph) => graph.rekey(node, key),
-            None if is_won && proof.is_none() => {
-                let unproven = format!(
-                    "a move of node {node} wins by force, but the node is not proven; go on with `solver` false"
-                );
-                return Err(fault(row, unproven));
-            }
-            None => {}
+        if let Some(graph) = &mut tree.graph {
+            graph.rekey(node, key);
         }
         Ok(())
     }

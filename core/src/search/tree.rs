@@ -105,7 +105,7 @@ impl Tree {
         let expanded = &mut self.nodes[node as usize];
         expanded.state = State::Expanded;
         expanded.first_edge = self.moves.len() as u32;
-        expanded.edge_count = moves.len() as u8;
+        expanded.edge_count = u8::try_from(moves.len()).expect("16 pieces a side have fewer moves");
         self.moves.extend_from_slice(moves);
         self.priors.extend(priors);
         debug_assert_eq!(self.moves.len(), self.priors.len(), "one prior for each legal move");

@@ -42,7 +42,7 @@ fn a_second_budget_continues_a_search_that_ended_by_itself() {
     assert_eq!(search.visits(), 101, "it ends at its second comparison");
     search.set_budget(2000);
     run(&mut search, &mut evaluator);
-    assert_eq!(search.visits(), 152, "its comparisons begin anew");
+    assert_eq!(search.visits(), 152, "its comparisons begin again");
     let reference = |budget| SearchParams { engine: Engine::Reference, ..simulations(budget) };
     let mut search = searched(&Game::initial(), &reference(100), &mut evaluator);
     search.set_budget(150);

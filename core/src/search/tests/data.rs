@@ -146,6 +146,22 @@ fn trees_of_searches_that_share_nodes_or_prove_nothing_are_rejected_by_others() 
     assert!(text.contains("go on with `solver` false"), "{text}");
 }
 
+/// In a graph, a node whose child another path has proven is itself proven on its next visit only.
+#[test]
+fn a_restored_graph_proves_what_it_had_not_proven_yet() {
+    let game = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
+    let params = SearchParams { graph: true, mate_in_one: false, ..simulations(500) };
+    let mut evaluator = Hashed::new(encoding(), 2);
+    let search = searched(&game, &params, &mut evaluator);
+    assert_eq!(search.proof(), Some(Proof::Win));
+    let mut rows = search.rows(0, true);
+    rows[0].proof = "none".to_owned();
+    let mut restored = new_search(game, params).restore(&rows).expect("rows of a search fit");
+    assert_eq!(restored.proof(), None);
+    run(&mut restored, &mut evaluator);
+    assert_eq!(restored.proof(), Some(Proof::Win));
+}
+
 #[test]
 fn lines_are_legal_and_start_with_the_move_played() {
     for (game, _, search) in some_searches() {

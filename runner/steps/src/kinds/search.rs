@@ -53,10 +53,11 @@ fn cannot_continue(earlier: &SearchParams, params: &SearchParams) -> Option<Stri
         ("graph", earlier.graph.to_string(), params.graph.to_string()),
         ("solver", earlier.solver.to_string(), params.solver.to_string()),
         ("draw_score", earlier.draw_score.to_string(), params.draw_score.to_string()),
+        ("two_fold_draws", earlier.two_fold_draws.to_string(), params.two_fold_draws.to_string()),
     ];
     let (name, stored, given) = fixed.into_iter().find(|(_, stored, given)| stored != given)?;
     Some(format!(
-        "search.{name}: the searches that are continued have {stored}, not {given}; set it to {stored}, or search the positions anew"
+        "search.{name}: the searches that are continued have {stored}, not {given}; set it to {stored}, or search the positions again"
     ))
 }
 
