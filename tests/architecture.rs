@@ -225,7 +225,14 @@ const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("polars_io", &["analysis/src/export.rs"]),
     ("libloading", &["analysis/src/duckdb", "core/libtorch/src", "core/src/network"]),
     ("csv", &["analysis/src/export.rs"]),
-    ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/torch/state.rs"]),
+    (
+        "safetensors",
+        &[
+            "core/src/network/checkpoint",
+            "core/src/trainer/torch/state.rs",
+            "core/src/trainer/tests/tensors.rs",
+        ],
+    ),
     ("rhai", &["runner/"]),
     ("clap", &["runner/", "benches/", "xtask/"]),
     ("indicatif", &["runner/"]),

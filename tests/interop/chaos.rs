@@ -173,8 +173,8 @@ fn pass_commands(from: TcpStream, mut to: &TcpStream, wires: &Wires, mut random:
 struct Chaos {
     random: Random,
     broker: Broker,
-    /// The library with which a worker's clock is wrong.
-    clock: PathBuf,
+    /// The library with which a worker's clock is wrong, on Linux.
+    clock: Option<PathBuf>,
     wires: Arc<Wires>,
     workers: Vec<Process>,
     coordinator: Process,
@@ -194,7 +194,7 @@ impl Chaos {
         broker.client_port = port;
         let out = tempfile::tempdir().expect("temporary folder");
         let coordinator = broker.coordinator(out.path(), &LONGER);
-        let clock = wrong_clock(&broker);
+        let clock = cfg!(target_os = "linux").then(|| wrong_clock(&broker));
         let (random, faults) = (Random(seed), BTreeMap::new());
         let mut chaos = Self { random, broker, clock, wires, workers: Vec::new(), coordinator, out, faults };
         for _ in 0..3 {
@@ -206,16 +206,16 @@ impl Chaos {
 
     /// A worker; one of three cannot store what it fetches, as if its disk were full, and one has a clock that is a day wrong.
     fn worker(&mut self) -> Process {
-        match self.random.below(3) {
-            0 => {
+        match (self.random.below(3), &self.clock) {
+            (0, _) => {
                 let mut command = Command::new("sh");
                 // Files end at 4 kB, and a write beyond is an error instead of a signal.
                 command.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh"]);
                 self.broker.worker_with(command)
             }
-            1 => {
+            (1, Some(clock)) => {
                 let mut command = Command::new("env");
-                command.arg(format!("LD_PRELOAD={}", self.clock.display()));
+                command.arg(format!("LD_PRELOAD={}", clock.display()));
                 command.arg(["WRONG_CLOCK=86400", "WRONG_CLOCK=-86400"][self.random.below(2) as usize]);
                 self.broker.worker_with(command)
             }
@@ -311,11 +311,17 @@ impl Chaos {
     }
 }
 
-/// Compiles the library that makes clocks wrong.
+/// Compiles the library that makes clocks wrong, and tries it.
 fn wrong_clock(broker: &Broker) -> PathBuf {
     let (source, library) = (broker.path("wrong_clock.c"), broker.path("wrong_clock.so"));
     fs::write(&source, include_str!("wrong_clock.c")).expect("writes");
     succeed(Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]));
+    let [exact, wrong] = [0, 86_400].map(|wrong| {
+        let settings = [format!("LD_PRELOAD={}", library.display()), format!("WRONG_CLOCK={wrong}")];
+        let seconds = succeed(Command::new("env").args(settings).args(["date", "+%s"]));
+        seconds.trim().parse::<i64>().expect("seconds")
+    });
+    assert!((86_400..87_000).contains(&(wrong - exact)), "{wrong} after {exact}");
     library
 }
 

@@ -47,7 +47,6 @@ pub(super) fn serve(connection: Connection, runs: &Path) -> io::Result<SessionEn
     let connection = Arc::new(connection);
     let outbox = Outbox::new(Arc::clone(&connection));
     let api = Arc::new(ApiIndex::new());
-    let Ok((id, params)) = connection.initialize_start() else { return Ok(SessionEnd::Abrupt) };
     let mut server = Server {
         checker: Checker::start(Arc::clone(&api), outbox.clone())?,
         api,
@@ -57,10 +56,7 @@ pub(super) fn serve(connection: Connection, runs: &Path) -> io::Result<SessionEn
         is_shut_down: false,
         has_snippets: false,
     };
-    let request = Request::new(id, request::Initialize::METHOD.to_owned(), params);
-    let response = reply::<request::Initialize>(request, |params| server.initialize(&params));
-    server.outbox.send(response);
-    let end = server.run(&connection);
+    let end = if server.begin(&connection) { server.run(&connection) } else { SessionEnd::Abrupt };
     server.checker.end();
     Ok(end)
 }
@@ -78,6 +74,20 @@ struct Server {
 }
 
 impl Server {
+    /// Waits for `initialize`. Returns whether it came, with parameters that can be read.
+    fn begin(&mut self, connection: &Connection) -> bool {
+        while let Ok((id, params)) = connection.initialize_start() {
+            let request = Request::new(id, request::Initialize::METHOD.to_owned(), params);
+            let response = reply::<request::Initialize>(request, |params| self.initialize(&params));
+            let is_done = response.response_result.is_ok();
+            self.outbox.send(response);
+            if is_done {
+                return true;
+            }
+        }
+        false
+    }
+
     fn run(&mut self, connection: &Connection) -> SessionEnd {
         for message in &connection.receiver {
             match message {
@@ -213,6 +223,9 @@ impl Server {
     fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), String> {
         let VersionedTextDocumentIdentifier { uri, version } = params.text_document;
         let name = uri.as_str();
+        if params.content_changes.is_empty() {
+            return Ok(());
+        }
         let whole = params.content_changes.into_iter().next_back().filter(|change| change.range.is_none());
         let Some(TextDocumentContentChangeEvent { text, .. }) = whole else {
             return Err(format!("{name}: ignored a change of a part, for this server takes whole texts"));

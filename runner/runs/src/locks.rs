@@ -108,7 +108,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_fifo_in_place_of_the_lock_keeps_nobody_waiting() {
+    fn a_fifo_instead_of_the_lock_keeps_nobody_waiting() {
         let parent = tempfile::tempdir().expect("a folder");
         let run = Folder::at(parent.path());
         let made = std::process::Command::new("mkfifo").arg(run.lock()).status();

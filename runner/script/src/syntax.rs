@@ -199,12 +199,15 @@ impl Syntax {
         Some(comment.trim_start_matches('/').trim())
     }
 
-    /// The comment that a script begins with, after blank lines and a `#!`.
+    /// The comment that a script begins with, after blank lines and a `#!`. Three slashes begin the documentation of a function; more
+    /// are a rule above or below a text.
     pub fn opening_comment(&self) -> String {
         let lines = self.text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("#!"));
-        let lines = lines.map_while(|line| line.strip_prefix("//")).take_while(|line| !line.starts_with('/'));
+        let is_plain = |line: &&str| !line.starts_with('/') || line.starts_with("//");
+        let lines = lines.map_while(|line| line.strip_prefix("//")).take_while(is_plain);
+        let lines = lines.map(|line| line.trim_start_matches('/'));
         let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-        lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+        lines.collect::<Vec<_>>().join("\n").trim_start_matches('\n').trim_end().to_owned()
     }
 
     /// The documentation of a map's member: the description given to `whole(…)` and its like, or else what comments say.

@@ -124,13 +124,13 @@ fn write_text(
         return written.map_err(Stop::writing(out));
     }
     let mut outcome = Ok(());
+    let name = out;
     console.results(|out| match fill(out) {
-        Err(Stop::Content(error)) => {
-            outcome = Err(*error);
+        Err(Stop::Write(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => Err(cause),
+        filled => {
+            outcome = filled.map_err(Stop::writing(name));
             Ok(())
         }
-        Err(Stop::Write(cause)) => Err(cause),
-        Ok(()) => Ok(()),
     });
     outcome
 }

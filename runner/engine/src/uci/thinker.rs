@@ -333,8 +333,7 @@ impl Thinker {
             if is_enough { (search, Ok(())) } else { self.engine.run(search, watched(&watch)) };
         self.batch = watch.lock().ignore_poison().batch.a_move_later();
         if search.is_full() {
-            self.output
-                .info("the tree is full, which ends the search; a higher search.max_nodes lets it go on");
+            self.output.info("the tree is full, which ends the search; search.max_nodes is its size");
         }
         if self.engine.pool().is_some() && search.visits() > 0 {
             // Chess programs do not count lines sent while the engine ponders as this search's, so they are sent again after the
