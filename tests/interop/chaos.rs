@@ -318,8 +318,8 @@ fn wrong_clock(broker: &Broker) -> PathBuf {
     succeed(Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]));
     let [exact, wrong] = [0, 86_400].map(|wrong| {
         let settings = [format!("LD_PRELOAD={}", library.display()), format!("WRONG_CLOCK={wrong}")];
-        let seconds = succeed(Command::new("env").args(settings).args(["date", "+%s"]));
-        seconds.trim().parse::<i64>().expect("seconds")
+        let output = succeed(Command::new("env").args(settings).args(["date", "+%s"]));
+        String::from_utf8_lossy(&output.stdout).trim().parse::<i64>().expect("seconds")
     });
     assert!((86_400..87_000).contains(&(wrong - exact)), "{wrong} after {exact}");
     library
