@@ -28,7 +28,7 @@ impl Search {
     /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game, with
     /// `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
     /// so far. Sums and proofs are those of the earlier search's `graph`, `solver`, `draw_score` and `two_fold_draws`, which must
-    /// be this search's, too; the rows do not tell all of them.
+    /// be this search's, too; the rows do not say all of them.
     pub fn restore(mut self, rows: &[TreeRow]) -> Result<Self, TreeFault> {
         let Some((root, moves)) = rows.split_first() else { return Ok(self) };
         if root.depth != 0 || root.node != ROOT {
