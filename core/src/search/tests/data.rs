@@ -96,6 +96,10 @@ fn a_search_rebuilt_from_rows_continues_like_the_original() {
             run(search, &mut Hashed::new(encoding(), 2).with_moves_left());
         }
         assert_eq!(visits(&both[0]), visits(&both[1]), "{}", game.position().fen());
+        let [squares, others] = both
+            .map(|search| search.rows(0, true).into_iter().map(|row| row.square_sum).collect::<Vec<f32>>());
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
+        assert!(squares.iter().zip(&others).all(close), "{params:?}");
     }
 }
 
@@ -112,8 +116,9 @@ fn rows_that_do_not_fit_the_game_are_rejected() {
         change(&mut rows);
         new_search(game.clone(), simulations(50)).restore(&rows).expect_err("is rejected").to_string()
     };
-    let cases: [(Change<'_>, &str); 8] = [
+    let cases: [(Change<'_>, &str); 9] = [
         (&|rows| drop(rows.remove(0)), "is not the root"),
+        (&|rows| rows[0].depth = 1, "is not the root"),
         (&|rows| drop(rows.remove(1)), "no row leads to 1"),
         (&|rows| drop(rows.remove(20)), "not the 20 legal ones"),
         (&|rows| rows[1].played = 0xffff, "is not a packed move"),
