@@ -8,7 +8,7 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
         SearchParams::default(),
         SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..SearchParams::default() },
         SearchParams { solver: false, ..SearchParams::default() },
-        SearchParams { graph: true, ..SearchParams::default() },
+        SearchParams { graph: true, draw_score: 0.3, ..SearchParams::default() },
         with_moves_left(SearchParams::default()),
         with_moves_left(SearchParams { graph: true, ..SearchParams::default() }),
     ];
