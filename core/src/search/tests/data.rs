@@ -14,7 +14,10 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
     ];
     let games = bench::positions();
     let pairs = games.iter().flat_map(|game| shapes.iter().map(move |shape| (game, shape)));
+    // Full of repetitions, which are leaves of a search with two-fold draws.
+    let locked = from_fen("4k3/8/p1p1p1p1/P1P1P1P1/8/8/8/4K3 w - - 0 1");
     pairs
+        .chain([(&locked, &shapes[1])])
         .map(|(game, shape)| {
             let params = SearchParams { simulations: 300, ..shape.clone() };
             let search = searched(game, &params, &mut Hashed::new(encoding(), 2).with_moves_left());
