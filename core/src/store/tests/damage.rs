@@ -96,7 +96,11 @@ fn every_changed_file_is_named_at_once() {
     assert_eq!(faults[1].problem, FileProblem::Size { expected: content.len() as u64, found: 9 });
     assert_eq!(faults[2].problem, FileProblem::Content);
     // Too large to be read.
-    fs::File::options().write(true).open(path("grown")).and_then(|file| file.set_len(1 << 43)).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(path("grown"))
+        .and_then(|file| file.set_len(1 << 43))
+        .expect("a sparse file");
     let StoreError::Changed { faults } = verify_files(folder.path(), &entries[3..]).unwrap_err() else {
         panic!("another error")
     };
