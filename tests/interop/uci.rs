@@ -18,8 +18,8 @@ fn python_chess_plays_analyses_and_ponders_with_the_engine() {
 #[test]
 fn memory_does_not_grow_over_games() {
     let mut command = interop_command("uci_memory.py");
-    command.arg(PROGRAM).args(["--moves", "500"]);
+    command.arg(PROGRAM).args(["--moves", "5000"]);
     let output = succeed(&mut command);
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(summary.contains("after 500 moves") && summary.contains("memory is steady"), "{summary}");
+    assert!(summary.contains("after 5000 moves") && summary.contains("memory is steady"), "{summary}");
 }
