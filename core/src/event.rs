@@ -1,5 +1,6 @@
 //! Progress events for the program that runs the core. The core itself never prints and never reads a clock.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Something to report while a step runs.
@@ -33,7 +34,7 @@ pub enum Event<'a> {
 }
 
 /// A snapshot of a game in progress, for spectators.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameSnapshot {
     /// The game's number in its step.
     pub number: u32,

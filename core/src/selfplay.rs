@@ -17,7 +17,7 @@ mod records;
 mod searcher;
 mod stats;
 
-pub use alphabeta::{AlphaBetaJob, play_alphabeta};
+pub use alphabeta::play_alphabeta;
 pub use lanes::{Shard, shards_of};
 pub use openings::{Archive, Openings};
 pub use params::{LevelDraw, PlayoutCap, SelfPlayParams, SelfPlayResignation, StartParams};

@@ -20,8 +20,7 @@ use dc0_core::network::{Evaluator, initial_weights, preset};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{
-    self, AlphaBetaJob, AlphaBetaSearch, Openings, SelfPlayJob, SelfPlayParams, ShardResult, StartParams,
-    shards_of,
+    self, AlphaBetaSearch, Openings, SelfPlayJob, SelfPlayParams, ShardResult, StartParams, shards_of,
 };
 use rand::RngExt;
 use serde_json::{Value, json};
@@ -209,11 +208,12 @@ fn games_of_alphabeta_that_tables_ended_have_the_result_that_python_chess_finds(
     let spec = preset("nnue-128").expect("exists").spec;
     let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
     let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
-    let job = AlphaBetaJob {
+    let make_evaluator = || unreachable!("alpha-beta has its net");
+    let job = SelfPlayJob {
         params: &params,
         seed: Seed { run: 3, step: 2 },
         network: "nnue",
-        net: &net,
+        make_evaluator: &make_evaluator,
         tables: Some(&tables),
         openings: Some(&openings),
     };
@@ -223,7 +223,7 @@ fn games_of_alphabeta_that_tables_ended_have_the_result_that_python_chess_finds(
         Ok(())
     };
     let shards = shards_of(params.games, params.shard_games);
-    selfplay::play_alphabeta(&job, &shards, 2, &keep, &Silent).expect("plays");
+    selfplay::play_alphabeta(&job, &net, &shards, 2, &keep, &Silent).expect("plays");
     let games: Vec<ShardResult> = kept.into_inner().expect("no lane panics");
     let lines = ended_by_tables(&games, &params, &tables);
     assert!(lines.len() > 10, "{} of 30 games", lines.len());

@@ -4,12 +4,13 @@
 //! than changed and restored: a copy is 150 bytes, and the one before the move is still at hand.
 
 use shakmaty::attacks::{
-    aligned, between, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks,
+    aligned, bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks,
 };
 use shakmaty::zobrist::{Zobrist64, ZobristValue as _};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position as _, PositionError, Role, Square};
 
 use super::castling::CastlingSquares;
+use super::mate::lone_blockers;
 use super::position::{chess960_key, pack};
 use super::{Move, Piece, Position, Promotion, Side};
 
@@ -77,9 +78,9 @@ impl Position {
     /// not in check, since answers to a check are more than captures.
     pub fn known_captures_into(&self, out: &mut Vec<KnownMove>) {
         out.clear();
-        let board = self.0.board();
-        let Some(king) = board.king_of(self.0.turn()) else { return };
-        let captures = Captures { chess: &self.0, king, pinned: pinned(&self.0, king) };
+        let (board, us) = (self.0.board(), self.0.turn());
+        let Some(king) = board.king_of(us) else { return };
+        let captures = Captures { chess: &self.0, king, pinned: lone_blockers(board, king, !us, us) };
         captures.of_pieces(out);
         captures.of_king(out);
         captures.of_pawns(out);
@@ -183,25 +184,11 @@ impl Position {
     }
 }
 
-/// The pieces of the side to move that stand alone between their king and a slider of the opponent.
-fn pinned(chess: &Chess, king: Square) -> Bitboard {
-    let (board, occupied) = (chess.board(), chess.board().occupied());
-    let straight = rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens();
-    let diagonal = bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens();
-    let mut pinned = Bitboard::EMPTY;
-    for slider in (straight | diagonal) & chess.them() {
-        let blockers = between(slider, king) & occupied;
-        if blockers.count() == 1 {
-            pinned |= blockers & chess.us();
-        }
-    }
-    pinned
-}
-
 /// Generates captures of a position without a check.
 struct Captures<'a> {
     chess: &'a Chess,
     king: Square,
+    /// Its own pieces that stand alone between the king and a slider of the opponent.
     pinned: Bitboard,
 }
 

@@ -50,7 +50,7 @@ impl<'a> PossibleChecks<'a> {
             knight: knight_attacks(king),
             bishop: bishop_attacks(king, occupied),
             rook: rook_attacks(king, occupied),
-            screens: screens(board, us, king),
+            screens: lone_blockers(board, king, us, us),
         })
     }
 
@@ -77,16 +77,16 @@ impl<'a> PossibleChecks<'a> {
     }
 }
 
-fn screens(board: &Board, us: Color, king: Square) -> Bitboard {
-    let (ours, empty_board) = (board.by_color(us), Bitboard::EMPTY);
-    let straight = rook_attacks(king, empty_board) & (board.rooks() | board.queens());
-    let diagonal = bishop_attacks(king, empty_board) & (board.bishops() | board.queens());
-    let mut screens = Bitboard::EMPTY;
-    for slider in (straight | diagonal) & ours {
+/// The pieces of a side, `own`, that stand alone between a king and a slider of a side, `sliders`.
+pub(super) fn lone_blockers(board: &Board, king: Square, sliders: Color, own: Color) -> Bitboard {
+    let straight = rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens();
+    let diagonal = bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens();
+    let mut alone = Bitboard::EMPTY;
+    for slider in (straight | diagonal) & board.by_color(sliders) {
         let blockers = between(slider, king) & board.occupied();
         if blockers.count() == 1 {
-            screens |= blockers & ours;
+            alone |= blockers & board.by_color(own);
         }
     }
-    screens
+    alone
 }

@@ -29,7 +29,7 @@ impl Promotion {
         ['n', 'b', 'r', 'q'][self as usize - 1]
     }
 
-    fn from_letter(letter: u8) -> Option<Self> {
+    pub(super) fn from_letter(letter: u8) -> Option<Self> {
         match letter {
             b'n' => Some(Self::Knight),
             b'b' => Some(Self::Bishop),

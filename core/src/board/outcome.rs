@@ -1,50 +1,23 @@
 //! How games end.
 
 use super::Side;
+use crate::param_enum;
 
-/// Why a game ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// The side to move is mated.
-    Checkmate,
-    /// The side to move has no move and is not in check.
-    Stalemate,
-    /// Neither side can ever give mate.
-    InsufficientMaterial,
-    /// The same position for the third time (FIDE 9.2, without a claim).
-    Threefold,
-    /// A hundred plies without a capture or a pawn move (FIDE 9.3, without a claim).
-    FiftyMoves,
-    /// The game reached its largest allowed length.
-    PlyCap,
-}
-
-impl Reason {
-    /// Every reason, for tables of counts.
-    pub const ALL: [Self; 6] = [
-        Self::Checkmate,
-        Self::Stalemate,
-        Self::InsufficientMaterial,
-        Self::Threefold,
-        Self::FiftyMoves,
-        Self::PlyCap,
-    ];
-
-    /// The reason with this stored name.
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == word)
-    }
-
-    /// The name that tables store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Checkmate => "checkmate",
-            Self::Stalemate => "stalemate",
-            Self::InsufficientMaterial => "insufficient_material",
-            Self::Threefold => "threefold",
-            Self::FiftyMoves => "fifty_moves",
-            Self::PlyCap => "ply_cap",
-        }
+param_enum! {
+    /// Why a game ended.
+    pub enum Reason {
+        /// The side to move is mated.
+        Checkmate = "checkmate",
+        /// The side to move has no move and is not in check.
+        Stalemate = "stalemate",
+        /// Neither side can ever give mate.
+        InsufficientMaterial = "insufficient_material",
+        /// The same position for the third time (FIDE 9.2, without a claim).
+        Threefold = "threefold",
+        /// A hundred plies without a capture or a pawn move (FIDE 9.3, without a claim).
+        FiftyMoves = "fifty_moves",
+        /// The game reached its largest allowed length.
+        PlyCap = "ply_cap",
     }
 }
 

@@ -252,19 +252,10 @@ impl Position {
             }
             Role::Pawn if file_steps == 1 && capture.is_none() => shakmaty::Move::EnPassant { from, to },
             role => {
-                let promotion = mv.promotion().map(promotion_role);
+                let promotion = mv.promotion().map(|promotion| promotion.piece().role());
                 shakmaty::Move::Normal { role, from, capture, to, promotion }
             }
         }
-    }
-}
-
-fn promotion_role(promotion: Promotion) -> Role {
-    match promotion {
-        Promotion::Knight => Role::Knight,
-        Promotion::Bishop => Role::Bishop,
-        Promotion::Rook => Role::Rook,
-        Promotion::Queen => Role::Queen,
     }
 }
 

@@ -1,11 +1,10 @@
 //! Descents: from the root to a leaf, gathered into a batch.
 
-use super::Search;
-use super::params::MAX_COLLISIONS;
+use super::params::{Engine, MAX_COLLISIONS};
 use super::pending::{Leaf, Pending};
 use super::proof::Proof;
-use super::searcher::Searcher;
 use super::tree::{NodeId, ROOT, State};
+use super::{Search, search_in_lockstep};
 use crate::board::Reason;
 use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluator, EvaluatorError, Quiescence, Wdl};
@@ -41,30 +40,41 @@ pub(super) struct Amount {
     pub(super) descents: u32,
 }
 
-/// The fast engine.
-#[derive(Debug)]
-pub(super) struct FastEngine;
+impl Search {
+    /// Searches until the search is done.
+    ///
+    /// # Errors
+    /// If the net fails, or a tablebase is damaged.
+    pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+        search_in_lockstep(std::slice::from_mut(self), evaluator, &mut |_| Ok(()))
+    }
 
-impl Searcher for FastEngine {
-    fn gather(
-        &self,
-        search: &mut Search,
+    /// Gathers leaves into the batch until the search needs their evaluations. The same rows must be passed to
+    /// [`apply`](Self::apply). Adds none once the search is done. Nor does the reference engine, which calls the evaluator itself:
+    /// the first call evaluates the root, the second does everything else. Returns the number of rows evaluated so.
+    ///
+    /// # Errors
+    /// If a tablebase is damaged, or the evaluator fails. The search cannot continue then.
+    pub fn gather(
+        &mut self,
         evaluator: &mut dyn Evaluator,
         batch: &mut Batch,
     ) -> Result<usize, EvaluatorError> {
-        let mut pending = std::mem::take(&mut search.pending);
-        let leaves = search.params.leaf_batch;
-        search.gather_into(&mut pending, evaluator.encoding(), batch, Amount { leaves, descents: u32::MAX });
-        search.pending = pending;
-        Ok(0)
+        let evaluated = match self.params.engine {
+            Engine::Reference if self.is_done() => 0,
+            Engine::Reference => self.search_by_reference(evaluator)?,
+            Engine::Fast => {
+                let mut pending = std::mem::take(&mut self.pending);
+                let most = Amount { leaves: self.params.leaf_batch, descents: u32::MAX };
+                self.gather_into(&mut pending, evaluator.encoding(), batch, most);
+                self.pending = pending;
+                0
+            }
+        };
+        self.prober.take_error()?;
+        Ok(evaluated)
     }
 
-    fn takes_threads(&self) -> bool {
-        true
-    }
-}
-
-impl Search {
     /// Starts simulations until enough of them wait for evaluations, and adds these leaves to `batch`. Several batches may be under
     /// way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. While leaves of any batch
     /// wait, no more simulations end at known results than the batch may have leaves, since what the leaves bring may lead elsewhere

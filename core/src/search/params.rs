@@ -297,7 +297,14 @@ fn check_search(params: &SearchParams) -> Advice {
         let puct = "applies to PUCT only; leave it out, or set tree_rule to \"puct\"";
         problems.push(("moves_left", puct.to_owned()));
     }
-    problems.extend(params.engine.searcher().conflicts(params));
+    let is_reference = params.engine == Engine::Reference;
+    if is_reference && params.leaf_batch > 1 {
+        problems.push(("leaf_batch", "must be 1 with the reference engine".to_owned()));
+    }
+    if is_reference && params.reuse_tree {
+        let fresh = "the reference engine starts every move with a fresh tree; leave it out";
+        problems.push(("reuse_tree", fresh.to_owned()));
+    }
     problems.extend(params.root.rule.root_search().conflicts(params));
     problems
 }

@@ -2,43 +2,10 @@
 
 use super::params::SearchParams;
 use super::reference::{Child, Node, Reference, Simulation};
-use super::searcher::Searcher;
 use super::tree::{NodeId, ROOT, State, Tree, VisitedEdge};
 use super::{Proof, Search};
 use crate::board::Move;
-use crate::network::{Batch, Evaluator, EvaluatorError};
-use crate::params::Advice;
-
-/// The reference engine. It calls the evaluator itself, one position at a time, and adds nothing to batches.
-#[derive(Debug)]
-pub(super) struct ReferenceEngine;
-
-impl Searcher for ReferenceEngine {
-    fn gather(
-        &self,
-        search: &mut Search,
-        evaluator: &mut dyn Evaluator,
-        _: &mut Batch,
-    ) -> Result<usize, EvaluatorError> {
-        if search.is_done() { Ok(0) } else { search.search_by_reference(evaluator) }
-    }
-
-    fn takes_threads(&self) -> bool {
-        false
-    }
-
-    fn conflicts(&self, params: &SearchParams) -> Advice {
-        let mut problems = Vec::new();
-        if params.leaf_batch > 1 {
-            problems.push(("leaf_batch", "must be 1 with the reference engine".to_owned()));
-        }
-        if params.reuse_tree {
-            let fresh = "the reference engine starts every move with a fresh tree; leave it out";
-            problems.push(("reuse_tree", fresh.to_owned()));
-        }
-        problems
-    }
-}
+use crate::network::{Evaluator, EvaluatorError};
 
 /// The recorded simulations of a search.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +18,10 @@ pub(super) struct SimulationLog {
 impl Search {
     /// The first call of a search evaluates the root, so that noise can be added; the second spends the budget. Returns the number of
     /// rows evaluated.
-    fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<usize, EvaluatorError> {
+    pub(super) fn search_by_reference(
+        &mut self,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<usize, EvaluatorError> {
         let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
         let mut reference = Reference::new(&self.game, &params, evaluator)?;
         if self.root.evaluation.is_none() {

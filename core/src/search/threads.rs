@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::Search;
 use super::gather::Amount;
+use super::params::Engine;
 use super::pending::Pending;
 use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
@@ -78,7 +79,7 @@ impl SharedSearch {
     /// Shares a search among threads.
     pub fn new(search: Search) -> Result<Self, NotShareable> {
         let engine = search.params.engine;
-        if !engine.searcher().takes_threads() {
+        if engine == Engine::Reference {
             return Err(NotShareable { engine: engine.name() });
         }
         Ok(Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() })

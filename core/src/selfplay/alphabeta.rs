@@ -5,60 +5,33 @@ use std::sync::Arc;
 use super::game_record::{FinishedGame, GameRecord};
 use super::lanes::{self, Shard};
 use super::openings::{DRAWS, Openings, Starts};
-use super::params::SelfPlayParams;
-use super::play::{KeepShard, SelfPlayError, ShardResult, kept};
+use super::play::{KeepShard, SelfPlayError, SelfPlayJob, ShardResult, kept};
 use super::records::PositionRow;
 use super::searcher::{AlphaBetaSearch, SearcherKind, SelfPlaySearch};
 use super::stats::SelfPlayStats;
 use crate::alphabeta::{AlphaBeta, Control, Found, Limits, NnueEvaluation, Score, nnue_draw, nnue_value};
-use crate::board::{Game, Move, Tablebase};
+use crate::board::{Game, Move};
 use crate::event::{Cancelled, Event, Observer};
 use crate::math::ln;
 use crate::network::nnue::{NnueEvaluator, NnueNet};
 use crate::network::{Batch, Evaluations, Evaluator as _, EvaluatorError, Wdl};
-use crate::rng::Seed;
 
-/// Everything that determines the games of an iteration that alpha-beta plays.
-#[derive(Clone, Copy)]
-pub struct AlphaBetaJob<'a> {
-    /// How to play.
-    pub params: &'a SelfPlayParams,
-    /// The seed of the random streams.
-    pub seed: Seed,
-    /// The name of the net, as games record it.
-    pub network: &'a str,
-    /// The net whose values decide.
-    pub net: &'a Arc<NnueNet>,
-    /// The tablebases of the searches.
-    pub tables: Option<&'a Tablebase>,
-    /// What the games start from, besides the initial position.
-    pub openings: Option<&'a Openings>,
-}
-
-impl<'a> AlphaBetaJob<'a> {
-    fn search(&self) -> Result<&'a AlphaBetaSearch, SelfPlayError> {
-        match &self.params.search {
-            SelfPlaySearch::AlphaBeta(search) => Ok(search),
-            SelfPlaySearch::Tree(_) => {
-                Err(SelfPlayError::Searcher { expected: SearcherKind::AlphaBeta.name() })
-            }
-        }
-    }
-}
-
-/// Plays shards on some lanes, and passes each to `keep` when it is finished.
+/// As [`play`](super::play) with the values of a net in alpha-beta searches, which need no evaluator of the job's.
 pub fn play_alphabeta(
-    job: &AlphaBetaJob<'_>,
+    job: &SelfPlayJob<'_>,
+    net: &Arc<NnueNet>,
     shards: &[Shard],
     lanes: u32,
     keep: &KeepShard<'_>,
     observer: &dyn Observer,
 ) -> Result<(), SelfPlayError> {
-    let search = job.search()?;
+    let SelfPlaySearch::AlphaBeta(search) = &job.params.search else {
+        return Err(SelfPlayError::Searcher { expected: SearcherKind::AlphaBeta.name() });
+    };
     lanes::run(
         shards,
         lanes,
-        &|| Ok(Player::new(job, search)),
+        &|| Ok(Player::new(job, net, search)),
         &|player, shard| player.shard(shard, observer),
         &|shard, result| kept(keep, shard, result),
     )
@@ -66,7 +39,7 @@ pub fn play_alphabeta(
 
 /// What plays the games of a lane. Between games nothing is kept that a search could find.
 struct Player<'a> {
-    job: &'a AlphaBetaJob<'a>,
+    job: &'a SelfPlayJob<'a>,
     searcher: AlphaBeta,
     limits: Limits,
     /// The net's own evaluation of a position.
@@ -114,13 +87,13 @@ impl Own {
 }
 
 impl<'a> Player<'a> {
-    fn new(job: &'a AlphaBetaJob<'a>, search: &AlphaBetaSearch) -> Self {
+    fn new(job: &'a SelfPlayJob<'a>, net: &Arc<NnueNet>, search: &AlphaBetaSearch) -> Self {
         let (params, tables) = (search.params(), job.tables.cloned());
         Self {
             job,
-            searcher: AlphaBeta::new(&params, tables, &|| Box::new(NnueEvaluation::new(Arc::clone(job.net)))),
+            searcher: AlphaBeta::new(&params, tables, &|| Box::new(NnueEvaluation::new(Arc::clone(net)))),
             limits: Limits { depth: search.depth, nodes: Some(search.nodes), ..Limits::default() },
-            own: Own::new(job.net),
+            own: Own::new(net),
             evaluations: 0,
         }
     }

@@ -47,7 +47,7 @@ pub enum SelfPlayError {
     Keep { shard: u32, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
-/// Everything that determines the games of an iteration that a tree search plays.
+/// Everything that determines the games of an iteration.
 #[derive(Clone, Copy)]
 pub struct SelfPlayJob<'a> {
     /// How to play.
@@ -56,9 +56,9 @@ pub struct SelfPlayJob<'a> {
     pub seed: Seed,
     /// The name of the net, as games record it.
     pub network: &'a str,
-    /// Creates the net's evaluator.
+    /// Creates the net's evaluator; for tree searches.
     pub make_evaluator: &'a MakeEvaluator<'a>,
-    /// The tablebases of the searches; [`SearchParams::open_tablebases`](crate::search::SearchParams::open_tablebases) opens them.
+    /// The tablebases of the searches; [`SelfPlaySearch::open_tablebases`] opens them.
     pub tables: Option<&'a Tablebase>,
     /// What the games start from, besides the initial position.
     pub openings: Option<&'a Openings>,
@@ -75,7 +75,7 @@ pub struct ShardResult {
     pub stats: SelfPlayStats,
 }
 
-/// Plays shards on some lanes, and passes each to `keep` when it is finished.
+/// Plays shards by tree searches on some lanes, and passes each to `keep` when it is finished.
 pub fn play(
     job: &SelfPlayJob<'_>,
     shards: &[Shard],

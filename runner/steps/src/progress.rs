@@ -4,4 +4,4 @@ mod bars;
 mod file;
 
 pub use bars::{Amount, StepProgress};
-pub use file::{FILE, LiveGameFile, StepStatus};
+pub use file::{FILE, StepStatus};

@@ -88,13 +88,8 @@ fn results(run: usize, outcomes: &[&OutcomeCount]) -> Chart {
 /// run.
 fn reasons(outcomes: &[OutcomeCount]) -> Vec<&str> {
     let mut occurring: Vec<&str> = outcomes.iter().map(|outcome| outcome.reason.as_str()).collect();
-    let rank = |reason: &str| {
-        let known = Reason::ALL.iter().map(|reason| reason.name());
-        known
-            .chain(Adjudication::NAMES.iter().copied())
-            .chain(Fault::NAMES.iter().copied())
-            .position(|name| name == reason)
-    };
+    let known = [Reason::NAMES, Adjudication::NAMES, Fault::NAMES].concat();
+    let rank = |reason: &str| known.iter().position(|name| *name == reason);
     occurring.sort_by_key(|reason| (rank(reason).unwrap_or(usize::MAX), *reason));
     occurring.dedup();
     occurring

@@ -4,6 +4,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::input::Input;
 use super::inspect::{legal_logits, statistics};
+use super::transfer::download;
 use super::{BatchNorm, LayerStatistics, Net, NetInput};
 use crate::network::softmax;
 use crate::network::{Batch, EvaluatorError, NetworkSpec, ValueHead, Wdl, Weights};
@@ -79,11 +80,7 @@ fn square_means(output: &Tensor) -> Result<Option<Vec<f32>>, TchError> {
 }
 
 fn values(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
-    let flat = tensor.f_contiguous()?.f_flatten(0, -1)?;
-    let mut values = vec![0.0; flat.numel()];
-    let count = values.len();
-    flat.f_copy_data(&mut values, count)?;
-    Ok(values)
+    Ok(download(tensor)?.data)
 }
 
 /// `None` if an output is not finite.

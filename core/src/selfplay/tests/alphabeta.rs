@@ -16,8 +16,8 @@ use crate::params::{Param as _, Value, read};
 use crate::rng::Seed;
 use crate::search::SearchParams;
 use crate::selfplay::{
-    AlphaBetaJob, AlphaBetaSearch, Archive, GameRow, LevelDraw, Openings, PositionRow, SelfPlayError,
-    SelfPlayJob, SelfPlayParams, SelfPlayResignation, SelfPlaySearch, Shard, ShardResult, StartParams, play,
+    AlphaBetaSearch, Archive, GameRow, LevelDraw, Openings, PositionRow, SelfPlayError, SelfPlayJob,
+    SelfPlayParams, SelfPlayResignation, SelfPlaySearch, Shard, ShardResult, StartParams, play,
     play_alphabeta, shards_of,
 };
 use crate::store::legality::self_play_fault;
@@ -36,29 +36,29 @@ fn alphabeta_params() -> SelfPlayParams {
     SelfPlayParams { search: search().into(), opening_plies: 4, max_plies: 60, ..params() }
 }
 
-fn job<'a>(params: &'a SelfPlayParams, net: &'a Arc<NnueNet>) -> AlphaBetaJob<'a> {
-    AlphaBetaJob {
+fn job(params: &SelfPlayParams) -> SelfPlayJob<'_> {
+    SelfPlayJob {
         params,
         seed: Seed { run: 1, step: 1 },
         network: "nnue",
-        net,
+        make_evaluator: &hashed,
         tables: None,
         openings: None,
     }
 }
 
-fn played_by(job: &AlphaBetaJob<'_>, shards: &[Shard], lanes: u32) -> BTreeMap<u32, ShardResult> {
+fn played_by(job: &SelfPlayJob<'_>, shards: &[Shard], lanes: u32) -> BTreeMap<u32, ShardResult> {
     let kept = Mutex::new(BTreeMap::new());
     let keep = |shard: Shard, result| {
         kept.lock().unwrap().insert(shard.index, result);
         Ok(())
     };
-    play_alphabeta(job, shards, lanes, &keep, &Silent).expect("nothing fails");
+    play_alphabeta(job, &net(), shards, lanes, &keep, &Silent).expect("nothing fails");
     kept.into_inner().unwrap()
 }
 
 fn played(params: &SelfPlayParams, lanes: u32) -> BTreeMap<u32, ShardResult> {
-    played_by(&job(params, &net()), &shards_of(params.games, params.shard_games), lanes)
+    played_by(&job(params), &shards_of(params.games, params.shard_games), lanes)
 }
 
 /// The rows of each game, after they were compared with the rules of chess.
@@ -81,7 +81,7 @@ fn a_shard_depends_on_nothing_but_its_description() {
     assert_eq!(one, played(&params, 3));
     // A lane that played other games before, and shards of another size.
     let second = &shards_of(params.games, params.shard_games)[1..2];
-    assert_eq!(played_by(&job(&params, &net()), second, 1)[&1], one[&1]);
+    assert_eq!(played_by(&job(&params), second, 1)[&1], one[&1]);
     let larger = played(&SelfPlayParams { shard_games: 12, ..params.clone() }, 1);
     let all = one.values().flat_map(|shard| shard.games.clone()).collect::<Vec<_>>();
     assert_eq!(larger[&0].games, all);
@@ -123,13 +123,13 @@ impl Observer for Evaluations {
 
 #[test]
 fn reported_evaluations_are_those_of_the_games() {
-    let (params, net, reported) = (alphabeta_params(), net(), Evaluations::default());
+    let (params, reported) = (alphabeta_params(), Evaluations::default());
     let stats = Mutex::new(Vec::new());
     let keep = |_, result: ShardResult| {
         stats.lock().unwrap().push(result.stats.evaluations);
         Ok(())
     };
-    play_alphabeta(&job(&params, &net), &shards_of(12, 5), 2, &keep, &reported).expect("nothing fails");
+    play_alphabeta(&job(&params), &net(), &shards_of(12, 5), 2, &keep, &reported).expect("nothing fails");
     assert_eq!(reported.0.into_inner(), stats.into_inner().unwrap().iter().sum::<u64>());
 }
 
@@ -207,8 +207,7 @@ fn a_mate_in_one_is_played_with_the_value_1() {
     let openings = Openings { book: Some(book), archive: Archive::default() };
     let source = StartParams { file: "m.epd".to_owned(), ..StartParams::default() };
     let params = SelfPlayParams { openings: Some(source), opening_plies: 0, games: 1, ..alphabeta_params() };
-    let net = net();
-    let job = AlphaBetaJob { openings: Some(&openings), ..job(&params, &net) };
+    let job = SelfPlayJob { openings: Some(&openings), ..job(&params) };
     let shards = played_by(&job, &shards_of(1, 1), 1);
     let [(ending, rows)] = games(&shards, &params).try_into().expect("one game");
     assert_eq!(ending, Ending::Rules(Reason::Checkmate));
@@ -287,26 +286,17 @@ fn the_most_even_of_refused_openings_is_played() {
 fn a_request_to_stop_ends_a_long_search() {
     let long = AlphaBetaSearch { nodes: 1_000_000_000, ..search() };
     let params = SelfPlayParams { search: long.into(), ..alphabeta_params() };
-    let net = net();
-    let job = job(&params, &net);
-    let ended = play_alphabeta(&job, &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
+    let (shards, stops) = (shards_of(12, 5), StopsAfter(Mutex::new(10)));
+    let ended = play_alphabeta(&job(&params), &net(), &shards, 1, &|_, _| Ok(()), &stops);
     assert!(matches!(ended, Err(SelfPlayError::Cancelled(_))));
 }
 
 #[test]
 fn each_job_plays_games_of_its_own_search() {
-    let (tree, alphabeta, net) = (params(), alphabeta_params(), net());
-    let other = play_alphabeta(&job(&tree, &net), &shards_of(1, 1), 1, &|_, _| Ok(()), &Silent);
+    let (tree, alphabeta, shards) = (params(), alphabeta_params(), shards_of(1, 1));
+    let other = play_alphabeta(&job(&tree), &net(), &shards, 1, &|_, _| Ok(()), &Silent);
     assert!(matches!(other, Err(SelfPlayError::Searcher { expected: "alphabeta" })));
-    let job = SelfPlayJob {
-        params: &alphabeta,
-        seed: Seed { run: 1, step: 1 },
-        network: "fake",
-        make_evaluator: &hashed,
-        tables: None,
-        openings: None,
-    };
-    let other = play(&job, &shards_of(1, 1), 1, &|_, _| Ok(()), &Silent);
+    let other = play(&job(&alphabeta), &shards, 1, &|_, _| Ok(()), &Silent);
     assert!(matches!(other, Err(SelfPlayError::Searcher { expected: "tree" })));
 }
 

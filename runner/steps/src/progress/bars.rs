@@ -10,7 +10,7 @@ use dc0_core::event::{Event, GameSnapshot, Observer};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::text_table::figure;
 
-use super::file::{LiveGameFile, ProgressFile, StepStatus};
+use super::file::{ProgressFile, StepStatus};
 use crate::executor::FleetStatus;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
@@ -199,11 +199,9 @@ impl Observer for StepProgress {
     }
 
     fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {
-        let Some(file) = &self.file else { return };
-        file.on_game(number, || {
-            let GameSnapshot { number, start, moves } = snapshot();
-            LiveGameFile { number, start, moves }
-        });
+        if let Some(file) = &self.file {
+            file.on_game(number, snapshot);
+        }
     }
 
     fn is_cancelled(&self) -> bool {

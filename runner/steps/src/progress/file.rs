@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use std::{fs, io};
 
+use dc0_core::event::GameSnapshot;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::regular;
 use serde::{Deserialize, Serialize};
@@ -42,20 +43,9 @@ pub struct StepStatus {
     /// Figures that change during the step, such as a loss.
     pub figures: BTreeMap<String, f64>,
     /// A game in progress, in steps that play games.
-    pub game: Option<LiveGameFile>,
+    pub game: Option<GameSnapshot>,
     /// How the step's shards stand, and who does them, if workers do.
     pub fleet: Option<FleetStatus>,
-}
-
-/// A snapshot of a game in progress.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LiveGameFile {
-    /// Its number in the step.
-    pub number: u32,
-    /// The FEN of its first position.
-    pub start: String,
-    /// The moves so far, packed as in tables.
-    pub moves: Vec<u16>,
 }
 
 impl StepStatus {
@@ -105,7 +95,7 @@ impl ProgressFile {
 
     /// Takes a snapshot of a game for the next write of the file. Several lanes offer their games: one is followed until it has not
     /// been offered for a while, because it has ended.
-    pub(super) fn on_game(&self, number: u32, snapshot: impl FnOnce() -> LiveGameFile) {
+    pub(super) fn on_game(&self, number: u32, snapshot: impl FnOnce() -> GameSnapshot) {
         let mut state = self.state();
         let is_followed = state.standing.game.as_ref().is_none_or(|game| game.number == number);
         let wait = if is_followed { EVERY } else { 3 * EVERY };
@@ -157,7 +147,7 @@ fn write(path: &Path, standing: &StepStatus) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EVERY, LiveGameFile, ProgressFile, StepStatus};
+    use super::{EVERY, GameSnapshot, ProgressFile, StepStatus};
     use dc0_process::clock::Stopwatch;
 
     #[test]
@@ -196,7 +186,7 @@ mod tests {
         };
         let first = due(1).expect("the file was written long ago");
         assert_eq!(due(2), None, "the first is still written");
-        file.on_game(0, || LiveGameFile { number: 0, start: "x".to_owned(), moves: Vec::new() });
+        file.on_game(0, || GameSnapshot { number: 0, start: "x".to_owned(), moves: Vec::new() });
         file.write(&first);
         file.write(&due(3).expect("the first is written"));
         assert_eq!(StepStatus::read(&path).map(|read| read.done), Some(3));
@@ -206,7 +196,7 @@ mod tests {
     fn one_game_is_followed_until_it_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = ProgressFile::new(folder.path().join("progress.json"), StepStatus::default());
-        let playing = |number, plies| LiveGameFile { number, start: "x".to_owned(), moves: vec![7; plies] };
+        let playing = |number, plies| GameSnapshot { number, start: "x".to_owned(), moves: vec![7; plies] };
         let pass = |time| {
             file.state().game_taken = Stopwatch::start().earlier_by(time);
         };

@@ -1,13 +1,10 @@
 //! One game of self-play as scripts see it.
 
-use std::sync::Mutex;
-
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::{EvaluatorError, Wdl};
 use dc0_core::params::Value;
-use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::Seed;
-use dc0_core::selfplay::{GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
+use dc0_core::selfplay::{GameRow, Openings, PositionRow, SelfPlayJob, SelfPlayParams, Shard};
 use dc0_core::store::StoredGame;
 use dc0_core::trainer::TrainParams;
 use dc0_core::trainer::samples::{ValueTarget, value_targets};
@@ -16,7 +13,7 @@ use super::OutsideError;
 use dc0_engine::explain::ExplainError;
 use dc0_runs::net::Named;
 use dc0_steps::host::{Host, HostError};
-use dc0_steps::kinds::{play as play_shards, starts};
+use dc0_steps::kinds::{play_one, starts};
 
 /// Plays game 0 of a seed.
 pub(super) fn play(
@@ -39,14 +36,8 @@ pub(super) fn play(
         tables: tablebases.as_ref(),
         openings: Some(&openings),
     };
-    let finished: Mutex<Option<ShardResult>> = Mutex::new(None);
-    let keep = |_, result| {
-        *finished.lock().ignore_poison() = Some(result);
-        Ok(())
-    };
     let shard = Shard { index: 0, first_game: 0, games: 1 };
-    play_shards(&job, &net.net, &[shard], 1, &keep, &*host.observer()).map_err(HostError::from)?;
-    let result = finished.into_inner().ignore_poison().expect("a shard that is done is kept");
+    let result = play_one(&job, &net.net, shard, &*host.observer()).map_err(HostError::from)?;
     value(&result.games[0], &result.positions, params)
 }
 
