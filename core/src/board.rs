@@ -38,7 +38,7 @@ pub use moves::{Move, Promotion};
 pub use opening::{random_moves, random_opening};
 pub use outcome::{GameResult, Outcome, Reason, Rules};
 pub use pgn::{PgnRoster, PgnWriter, numbered_moves};
-pub use pgn_comment::{MoveNote, PgnEval};
+pub use pgn_comment::{MoveNote, PgnEval, ScoreView};
 pub use pgn_reader::{PgnEnd, PgnFault, PgnFaultKind, PgnGame, PgnReader, PgnRecord, PgnTags, read_pgn};
 pub use pgn_tokens::FIRST_TAG as PGN_FIRST_TAG;
 pub use position::{Castling, Piece, Position, Side};

@@ -39,6 +39,8 @@ pub enum IllegalReason {
     CastlingBlocked,
     /// The king is in check, or would pass or reach an attacked square.
     CastlingThroughCheck,
+    /// Castling is legal, and is not written as this move.
+    WrittenOtherwise(Castling),
     /// The promotion piece is missing, or the move is not a promotion.
     Promotion,
 }
@@ -167,10 +169,16 @@ impl Position {
 
     fn reason_for_castling(&self, castling: Castling) -> IllegalReason {
         let (castles, color) = (self.0.castles(), self.0.turn());
+        let is_legal = || {
+            let moves = self.legal_moves();
+            moves.iter().filter_map(|mv| self.castling(*mv)).any(|castled| castled.wing == castling)
+        };
         if !castles.has(color, castling.wing()) {
             IllegalReason::NoCastlingRight(castling)
         } else if (castles.path(color, castling.wing()) & self.0.board().occupied()).any() {
             IllegalReason::CastlingBlocked
+        } else if is_legal() {
+            IllegalReason::WrittenOtherwise(castling)
         } else {
             IllegalReason::CastlingThroughCheck
         }
@@ -218,6 +226,10 @@ impl fmt::Display for IllegalReason {
             Self::CastlingBlocked => write!(f, "other pieces stand where king and rook would pass"),
             Self::CastlingThroughCheck => {
                 write!(f, "the king is in check, or would pass or reach an attacked square")
+            }
+            Self::WrittenOtherwise(castling) => {
+                let name = if castling == Castling::KingSide { "O-O" } else { "O-O-O" };
+                write!(f, "castling {} is written {name}", side(castling))
             }
             Self::Promotion => {
                 write!(f, "a pawn becomes a queen, rook, bishop or knight on the last rank, and only there")

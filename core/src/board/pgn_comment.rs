@@ -1,9 +1,20 @@
 //! What PGN comments say of what a move took and how the position stands: `[%clk 0:03:00]`, `[%eval 0.25]` and `+0.25/12 0.53s`.
 //!
 //! The commands in brackets were defined by `ChessBase` and FICS and are written by Lichess, chess.com and others. Their evaluations are
-//! White's. cutechess, fastchess and dc0 write the score of the player that moved.
+//! White's. cutechess, fastchess and dc0 write the score of the player that moved, and some files have White's instead.
 
 use super::Side;
+use crate::param_enum;
+
+param_enum! {
+    /// Whose a score is that a comment begins with.
+    pub enum ScoreView {
+        /// That of the player that moved.
+        Mover = "mover",
+        /// White's.
+        White = "white",
+    }
+}
 
 /// An evaluation by an engine, from White's side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,8 +49,8 @@ impl PgnEval {
 }
 
 impl MoveNote {
-    /// Adds what a comment on a move of `mover` says; what cannot be read says nothing. `[%eval …]` counts before a player's score.
-    pub(super) fn read(&mut self, comment: &[u8], mover: Side, is_of_dc0: bool) {
+    /// Adds what a comment on a move of `mover` says; what cannot be read says nothing. `[%eval …]` counts before a score.
+    pub(super) fn read(&mut self, comment: &[u8], mover: Side, scores: ScoreView, is_of_dc0: bool) {
         let mut rest = comment;
         while let Some(start) = rest.windows(2).position(|bytes| bytes == b"[%") {
             let command = &rest[start + 2..];
@@ -57,7 +68,7 @@ impl MoveNote {
                 _ => {}
             }
         }
-        self.eval = self.eval.or_else(|| score(comment, mover, is_of_dc0));
+        self.eval = self.eval.or_else(|| score(comment, mover, scores, is_of_dc0));
     }
 
     /// The comment that says this; `None` if there is nothing to say.
@@ -103,20 +114,21 @@ fn eval(text: &str) -> Option<PgnEval> {
 
 /// The score that cutechess, fastchess and dc0 begin a comment with, seen from White: `+0.31/12 0.53s`, `-M6/20`, `0.00/1`.
 ///
-/// Its depth distinguishes it from numbers that people write, which may be White's; fastchess has depth 0 where an engine reports
-/// nothing. dc0 leaves out a depth that a player does not report, and counts mates in moves, the others in plies.
-fn score(comment: &[u8], mover: Side, is_of_dc0: bool) -> Option<PgnEval> {
+/// Its depth distinguishes it from numbers that people write; fastchess has depth 0 where an engine reports nothing. dc0 leaves out a
+/// depth that a player does not report, always writes the mover's score, and counts mates in moves, the others in plies.
+fn score(comment: &[u8], mover: Side, view: ScoreView, is_of_dc0: bool) -> Option<PgnEval> {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
     let word = std::str::from_utf8(comment.trim_ascii_start().split(is_end).next()?).ok()?;
-    let score = match word.split_once('/') {
-        Some((score, depth)) => number(depth).filter(|depth| *depth > 0).map(|_| score)?,
-        None if is_of_dc0 => word,
+    let (score, has_depth) = match word.split_once('/') {
+        Some((score, depth)) => (number(depth).filter(|depth| *depth > 0).map(|_| score)?, true),
+        None if is_of_dc0 => (word, false),
         None => return None,
     };
     let size = score.strip_prefix(['+', '-']).unwrap_or(score);
-    let (is_signed, is_worse) = (size.len() < score.len(), score.starts_with('-'));
-    let is_blacks = is_worse == (mover == Side::White);
-    if let Some(count) = size.strip_prefix('M').filter(|_| is_signed) {
+    let (is_score, is_worse) = (has_depth || size.len() < score.len(), score.starts_with('-'));
+    let is_movers = view == ScoreView::Mover || is_of_dc0;
+    let is_blacks = is_worse != (is_movers && mover == Side::Black);
+    if let Some(count) = size.strip_prefix('M').filter(|_| is_score) {
         // The move is the first of a mate by its own side, and is made.
         let moves = match (number(count)?, is_of_dc0) {
             (plies, false) => plies / 2,
@@ -129,7 +141,7 @@ fn score(comment: &[u8], mover: Side, is_of_dc0: bool) -> Option<PgnEval> {
     if number(whole).is_none() || number(hundredths).is_none() || hundredths.len() != 2 {
         return None;
     }
-    let pawns: f64 = size.parse().ok().filter(|pawns| is_signed || *pawns == 0.0)?;
+    let pawns: f64 = size.parse().ok().filter(|pawns| is_score || *pawns == 0.0)?;
     centipawns(if is_blacks { -pawns } else { pawns })
 }
 
@@ -149,21 +161,25 @@ fn centipawns(pawns: f64) -> Option<PgnEval> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MoveNote, PgnEval, Side};
+    use super::{MoveNote, PgnEval, ScoreView, Side};
 
     fn read(comment: &str) -> (Option<f32>, Option<PgnEval>) {
         let mut note = MoveNote::default();
-        note.read(comment.as_bytes(), Side::White, false);
+        note.read(comment.as_bytes(), Side::White, ScoreView::Mover, false);
         (note.clock, note.eval)
     }
 
     /// What a comment says about a move of White, and what it says about one of Black.
-    fn scores(comment: &str, is_of_dc0: bool) -> [Option<PgnEval>; 2] {
+    fn seen(comment: &str, view: ScoreView, is_of_dc0: bool) -> [Option<PgnEval>; 2] {
         [Side::White, Side::Black].map(|mover| {
             let mut note = MoveNote::default();
-            note.read(comment.as_bytes(), mover, is_of_dc0);
+            note.read(comment.as_bytes(), mover, view, is_of_dc0);
             note.eval
         })
+    }
+
+    fn scores(comment: &str, is_of_dc0: bool) -> [Option<PgnEval>; 2] {
+        seen(comment, ScoreView::Mover, is_of_dc0)
     }
 
     #[test]
@@ -210,6 +226,9 @@ mod tests {
             (" -0.09/7, line", centipawns(-9.0)),
             // xboard
             ("+0.31/12 53", centipawns(31.0)),
+            // Without the sign of what is above 0.
+            ("0.31/12 5", centipawns(31.0)),
+            ("M7/21", mate(3)),
         ] {
             assert_eq!(scores(comment, false), expected, "{comment}");
         }
@@ -220,9 +239,9 @@ mod tests {
             "0.00/0 0.001s",
             "ERR/4 0.1s",
             "+0.31",
-            "0.31/12",
+            "0.31",
             "+0.3/12",
-            "M5/12",
+            "M5",
             "+300.01/12",
             "+0.31/12b",
             "+0.31/",
@@ -244,9 +263,29 @@ mod tests {
         }
         let mut note = MoveNote::default();
         for comment in ["+0.31/12", "[%eval 0.00]", "+0.31/12"] {
-            note.read(comment.as_bytes(), Side::White, false);
+            note.read(comment.as_bytes(), Side::White, ScoreView::Mover, false);
         }
         assert_eq!(note.eval, level);
+    }
+
+    #[test]
+    fn scores_may_be_whites_but_in_games_of_dc0() {
+        let white = |comment: &str| seen(comment, ScoreView::White, false);
+        let centipawns = |score: f32| [Some(PgnEval::Centipawns(score)); 2];
+        let mate = |moves: i32| [Some(PgnEval::Mate(moves)); 2];
+        for (comment, expected) in [
+            ("+1.91/30 7.7s", centipawns(191.0)),
+            ("-0.30/10 1", centipawns(-30.0)),
+            ("0.05/10 1", centipawns(5.0)),
+            ("+M7/21", mate(3)),
+            ("-M6/20", mate(-3)),
+            ("-0.30/10 [%eval 0.25]", centipawns(25.0)),
+        ] {
+            assert_eq!(white(comment), expected, "{comment}");
+        }
+        for comment in ["+0.35", "-0.35/12", "+M5/12", "-M5/12"] {
+            assert_eq!(seen(comment, ScoreView::White, true), scores(comment, true), "{comment}");
+        }
     }
 
     #[test]
@@ -259,6 +298,8 @@ mod tests {
             ("+M5/12", mate(4)),
             ("-M5/12", mate(-5)),
             ("+M1", [None; 2]),
+            ("0.25", [None; 2]),
+            ("M5", [None; 2]),
             ("0.250s", [None; 2]),
             ("q=+0.41 net=+0.10", [None; 2]),
         ] {

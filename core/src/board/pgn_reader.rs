@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use shakmaty::san::San;
 
 use super::moves::Move;
-use super::pgn_comment::MoveNote;
+use super::pgn_comment::{MoveNote, ScoreView};
 use super::pgn_tokens::{Kind, Token, Tokens};
 use super::position::pack;
 use super::text_file::{TextFileError, TextProblem, decoded, quoted};
@@ -20,6 +20,9 @@ const MAX_TAG: usize = 4096;
 
 /// The letters of glyphs that are written as text: marks of moves, and judgements of positions such as `+-`, `=/+` and `±`.
 const GLYPHS: [char; 13] = ['!', '?', '+', '-', '=', '/', '~', '±', '∓', '⩲', '⩱', '∞', '□'];
+
+/// What marks a capture as en passant, after the move (FIDE Laws of Chess, appendix C) or alone.
+const EN_PASSANT: [&str; 2] = ["e.p.", "ep"];
 
 /// A game of a PGN file.
 #[derive(Debug, Clone)]
@@ -177,6 +180,8 @@ pub struct PgnReader<'a> {
     ahead: Option<Token<'a>>,
     /// The most moves to read of a game.
     plies: Option<usize>,
+    /// Whose the scores are that comments begin with.
+    pub scores: ScoreView,
 }
 
 /// Where in a game the reader is.
@@ -197,7 +202,7 @@ struct Progress {
 impl<'a> PgnReader<'a> {
     /// A reader of a text whose first line has this number.
     pub fn new(text: &'a [u8], line: usize) -> Self {
-        Self { tokens: Tokens::new(text, line), ahead: None, plies: None }
+        Self { tokens: Tokens::new(text, line), ahead: None, plies: None, scores: ScoreView::Mover }
     }
 
     /// The next game; `None` at the end of the text. Moves are read only of games whose tags are `wanted`.
@@ -213,7 +218,7 @@ impl<'a> PgnReader<'a> {
                 self.ahead = Some(token);
                 break;
             }
-            current.take(token, self.plies, wanted);
+            current.take(token, self.plies, self.scores, wanted);
             if let Some(end) = current.record.end {
                 self.pass_end(&mut current.record, end);
                 break;
@@ -291,6 +296,7 @@ impl Progress {
         &mut self,
         Token { line, kind }: Token<'_>,
         plies: Option<usize>,
+        scores: ScoreView,
         wanted: &dyn Fn(&PgnTags) -> bool,
     ) {
         if matches!(kind, Kind::Open | Kind::Close | Kind::Word(_)) && !self.has_moves {
@@ -306,7 +312,7 @@ impl Progress {
                 let (mover, is_of_dc0) =
                     (self.record.game.position().side_to_move().other(), self.record.tags.is_of_dc0());
                 if let Some(note) = self.record.notes.last_mut() {
-                    note.read(content, mover, is_of_dc0);
+                    note.read(content, mover, scores, is_of_dc0);
                 }
             }
             Kind::Open => self.variations.push(line),
@@ -338,6 +344,8 @@ impl Progress {
         let (name, value) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let value = unquoted(value.trim());
         match name {
+            // Some programs write the tag without a value where a game begins as usual.
+            "FEN" if ["", "?"].contains(&value.as_str()) => {}
             "FEN" => match Position::from_fen(&value) {
                 Ok(position) if position.halfmove_clock() > MAX_CLOCK => {
                     let message = format!(
@@ -373,7 +381,8 @@ impl Progress {
         let follows_number = std::mem::replace(&mut self.expects_move, played.is_empty());
         let is_mark = word[0] == b'$' || played.iter().all(|letter| b"!?".contains(letter));
         let is_read = plies.is_none_or(|plies| self.record.game.ply() < plies);
-        if is_mark || played == b"e.p." || !self.is_wanted || !is_read || self.record.fault.is_some() {
+        let is_skipped = is_mark || EN_PASSANT.iter().any(|mark| played == mark.as_bytes());
+        if is_skipped || !self.is_wanted || !is_read || self.record.fault.is_some() {
             return;
         }
         if let Some(mv) = in_standard_form(self.record.game.position(), played) {
@@ -400,8 +409,9 @@ impl Progress {
             return;
         }
         let position = self.record.game.position();
-        let without_glyph = || position.read_move(text.trim_end_matches(GLYPHS));
-        match position.read_move(&text).or_else(|cause| without_glyph().map_err(|_| cause)) {
+        let plain = text.trim_end_matches(GLYPHS);
+        let plain = EN_PASSANT.iter().find_map(|mark| plain.strip_suffix(mark)).unwrap_or(plain);
+        match position.read_move(&text).or_else(|cause| position.read_move(plain).map_err(|_| cause)) {
             Ok(mv) => self.play(mv),
             Err(_) if text == self.record.tags.get("Result") => {
                 let message = format!("{} is no result; expected 1-0, 0-1, 1/2-1/2 or *", quoted(&text));
@@ -612,10 +622,50 @@ mod tests {
     #[test]
     fn a_game_may_start_elsewhere_and_captures_may_be_marked_en_passant() {
         let fen = "4k3/8/8/8/4p3/8/3P4/4K3 w - - 0 9";
-        let text = format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n\n9. d4 exd3 e.p. 10.Kd2 *");
-        let games = read_pgn("x.pgn", text.as_bytes(), None).expect("a game");
-        assert_eq!((games[0].game.start().fen().as_str(), games[0].line), (fen, 1));
-        assert_eq!(moves(&games[0].game), "d2d4 e4d3 e1d2");
+        for capture in [
+            "exd3 e.p.",
+            "exd3e.p.",
+            "exd3ep",
+            "exd3 ep",
+            "exd3e.p.!?",
+            "exd3+e.p.",
+            "9...exd3e.p.+",
+            "e4-d3ep",
+        ] {
+            let text = format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n\n9. d4 {capture} 10.Kd2 *");
+            let games = read_pgn("x.pgn", text.as_bytes(), None).expect(capture);
+            assert_eq!((games[0].game.start().fen().as_str(), games[0].line), (fen, 1));
+            assert_eq!(moves(&games[0].game), "d2d4 e4d3 e1d2", "{capture}");
+        }
+        assert!(error("1. e4 Ke6e.p. *").contains("ply 2: \"Ke6e.p.\" is not a move"));
+    }
+
+    #[test]
+    fn a_start_without_a_value_is_the_initial_position() {
+        for fen in ["", "?"] {
+            assert_eq!(read(&format!("[FEN \"{fen}\"]\n\n1. e4 *"), None), ["e2e4"], "{fen:?}");
+        }
+        assert!(error("[FEN \"-\"]\n\n1. e4 *").contains("line 1: game 1: "));
+    }
+
+    #[test]
+    fn marks_of_the_end_of_a_file_and_vertical_tabs_are_white_space() {
+        for text in
+            ["1. e4 e5 *\r\n\x1a", "1. e4 e5 *\x1a", "1. e4\x0be5 *", "1. e4 *\r\n\x1a1. e4 e5 *\x1a\x1a"]
+        {
+            let found = read(text, None);
+            assert_eq!(found.last().map(String::as_str), Some("e2e4 e7e5"), "{text:?}");
+            assert_eq!(found.len(), text.matches('*').count(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn comments_to_the_end_of_a_line_end_at_any_line_end() {
+        let text =
+            "[Event \"a\"]\n\n1. e4 ; good move\n1... e5 *\n% not a game\n\n[Event \"b\"]\n\n1. d4 *\n";
+        for end in ["\n", "\r\n", "\r"] {
+            assert_eq!(read(&text.replace('\n', end), None), ["e2e4 e7e5", "d2d4"], "{end:?}");
+        }
     }
 
     #[test]

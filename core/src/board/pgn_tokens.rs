@@ -7,6 +7,16 @@ pub const FIRST_TAG: &[u8] = b"[Event ";
 /// The byte order mark that some programs begin files with, and that remains where files are joined.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Whether a line ends here. In files of the old Mac system `\r` does so alone.
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// White space, which a vertical tab is for C, and the mark with which DOS ends a file.
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, 0x0b | 0x1a)
+}
+
 /// A part of PGN, with its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
@@ -55,13 +65,10 @@ impl<'a> Tokens<'a> {
         self.at = index;
     }
 
-    fn index_of(&self, wanted: u8) -> Option<usize> {
-        Some(self.at + self.text[self.at..].iter().position(|byte| *byte == wanted)?)
-    }
-
     /// Skips the rest of the line.
     fn skip_line(&mut self) {
-        self.skip_to(self.index_of(b'\n').unwrap_or(self.text.len()));
+        let rest = &self.text[self.at..];
+        self.skip_to(self.at + rest.iter().position(is_line_end).unwrap_or(rest.len()));
     }
 
     /// The content of a tag: up to the bracket that is not in quotes; `None` if the line ends first.
@@ -98,7 +105,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn word(&mut self, start: usize) -> &'a [u8] {
-        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"{}()[];$".contains(byte);
+        let is_end = |byte: &u8| is_space(*byte) || b"{}()[];$".contains(byte);
         let length = self.text[self.at..].iter().position(is_end);
         self.at = length.map_or(self.text.len(), |length| self.at + length);
         &self.text[start..self.at]
@@ -113,10 +120,10 @@ impl<'a> Iterator for Tokens<'a> {
             let (at, line, is_line_start) = (self.at, self.line, self.is_line_start);
             let byte = *self.text.get(at)?;
             self.at += 1;
-            self.is_line_start = byte == b'\n';
+            self.is_line_start = is_line_end(&byte);
             self.line += usize::from(byte == b'\n');
             let kind = match byte {
-                byte if byte.is_ascii_whitespace() => continue,
+                byte if is_space(byte) => continue,
                 0xef if self.text[at..].starts_with(MARK) => {
                     (self.at, self.is_line_start) = (at + MARK.len(), is_line_start);
                     continue;

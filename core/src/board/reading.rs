@@ -14,6 +14,8 @@ pub(super) enum Reading {
         from_rank: Option<u8>,
         to: u8,
         promotion: Option<Promotion>,
+        /// Whether it is written as a capture, which castling is not.
+        is_capture: bool,
     },
 }
 
@@ -26,13 +28,21 @@ impl Reading {
             (Self::Castling { is_kingside }, _) => {
                 castled.is_some_and(|castled| is_kingside == (castled.wing == Castling::KingSide))
             }
+            (Self::Step { is_capture: true, .. }, Some(_)) => false,
             (
-                Self::Step { piece: None, from_file: Some(file), from_rank: Some(rank), to, promotion: None },
+                Self::Step {
+                    piece: None,
+                    from_file: Some(file),
+                    from_rank: Some(rank),
+                    to,
+                    promotion: None,
+                    ..
+                },
                 Some(castled),
             ) => castled.is_meant_by(8 * rank + file, to),
             // SAN names the square where a king ends, and calls this one O-O or O-O-O.
             (Self::Step { .. }, Some(castled)) if mv.to() == castled.rook_from => false,
-            (Self::Step { piece, from_file, from_rank, to, promotion }, _) => {
+            (Self::Step { piece, from_file, from_rank, to, promotion, .. }, _) => {
                 mv.to() == to
                     && piece.is_none_or(|piece| moved == Some(piece))
                     && from_file.is_none_or(|file| mv.from() % 8 == file)
@@ -52,7 +62,7 @@ pub(super) fn castling(text: &str) -> &str {
     }
 }
 
-/// All interpretations of a text. A capital B is a bishop; a small b is a bishop or the b-file.
+/// All interpretations of a text. A capital B is a bishop; a small b is a bishop or the b-file, and only the file before two squares.
 pub(super) fn readings(text: &str) -> Vec<Reading> {
     match castling(text) {
         "O-O" => return vec![Reading::Castling { is_kingside: true }],
@@ -62,7 +72,9 @@ pub(super) fn readings(text: &str) -> Vec<Reading> {
     let lower: Vec<u8> = text.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
     let is_bishop = text.starts_with('B');
     let pawn_move = if is_bishop { None } else { step(None, &lower) };
-    let piece = lower.first().and_then(|letter| piece(*letter));
+    let has_both_squares =
+        matches!(pawn_move, Some(Reading::Step { from_file: Some(_), from_rank: Some(_), .. }));
+    let piece = lower.first().filter(|_| !has_both_squares).and_then(|letter| piece(*letter));
     let piece_move = piece.and_then(|piece| step(Some(piece), &lower[1..]));
     pawn_move.into_iter().chain(piece_move).collect()
 }
@@ -71,21 +83,13 @@ fn piece(letter: u8) -> Option<Piece> {
     Some(Piece::ALL[b"pnbrqk".iter().position(|known| *known == letter)?])
 }
 
-fn promotion(letter: u8) -> Option<Promotion> {
-    match piece(letter)? {
-        Piece::Knight => Some(Promotion::Knight),
-        Piece::Bishop => Some(Promotion::Bishop),
-        Piece::Rook => Some(Promotion::Rook),
-        Piece::Queen => Some(Promotion::Queen),
-        Piece::Pawn | Piece::King => None,
-    }
-}
-
-/// Parses `[file][rank][x]square[=piece]` in small letters, which follows the piece's letter.
+/// Parses `[file][rank][x]square[=piece]` in small letters, which follows the piece's letter. A promotion may also be `(piece)` or
+/// `/piece`.
 fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
-    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()".contains(byte)).collect();
+    let is_capture = text.contains(&b'x');
+    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()/".contains(byte)).collect();
     let (text, promotion) = match text.split_last() {
-        Some((last, rest)) if last.is_ascii_alphabetic() => (rest, Some(promotion(*last)?)),
+        Some((last, rest)) if last.is_ascii_alphabetic() => (rest, Some(Promotion::from_letter(*last)?)),
         _ => (&text[..], None),
     };
     let [before @ .., to_file, to_rank] = text else { return None };
@@ -99,7 +103,7 @@ fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
     };
     let has_both_squares = before.len() == 2;
     let piece = piece.or_else(|| (!has_both_squares).then_some(Piece::Pawn));
-    Some(Reading::Step { piece, from_file, from_rank, to, promotion })
+    Some(Reading::Step { piece, from_file, from_rank, to, promotion, is_capture })
 }
 
 fn file(byte: u8) -> Option<u8> {

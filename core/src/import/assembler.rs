@@ -167,7 +167,7 @@ impl<'a, F: GameFormat> Assembler<'a, F> {
                 let number = self.now.games;
                 self.now.games += 1;
                 stats.add_game(&game, positions.len());
-                stats.add_notes(&header.clocks.0, &header.evals.0);
+                stats.add_notes(&header);
                 (game.game, header.game, header.number) = (number, number, before + header.number);
                 for position in &mut positions {
                     position.game = number;

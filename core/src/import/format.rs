@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::content::{Content, SourceError};
+use super::stats::ImportStats;
 use crate::board::{Ending, Game, Rules};
 use crate::params::Params;
 use crate::store::legality::other_end;
@@ -48,6 +49,12 @@ pub trait GameFormat: Params + Sync {
 
     /// What contradicts the rules of chess, or another row, in the stored rows of a game, if anything.
     fn fault(&self, row: &GameRow, header: &HeaderRow, positions: &[PositionRow]) -> Option<String>;
+
+    /// What its parameters seem to get wrong in what was imported, and what to do.
+    fn doubt(&self, stats: &ImportStats) -> Option<String> {
+        let _ = stats;
+        None
+    }
 }
 
 /// A point between two games.

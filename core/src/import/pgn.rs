@@ -13,7 +13,8 @@ pub use value::value_of;
 
 use super::content::{Content, SourceError};
 use super::format::{Chunk, Cut, GameFormat, Parsed};
-use crate::board::{PgnReader, PgnRecord};
+use super::stats::ImportStats;
+use crate::board::{PgnReader, PgnRecord, ScoreView};
 use crate::store::{GameRow, HeaderRow, PositionRow};
 
 impl GameFormat for PgnParams {
@@ -50,6 +51,21 @@ impl GameFormat for PgnParams {
 
     fn fault(&self, row: &GameRow, header: &HeaderRow, positions: &[PositionRow]) -> Option<String> {
         check::fault(row, header, positions, self)
+    }
+
+    /// Two engines that play a game agree more often than not who is ahead.
+    fn doubt(&self, stats: &ImportStats) -> Option<String> {
+        let (pairs, opposed) = (stats.eval_pairs, stats.opposed_pairs);
+        let advice = match self.scores {
+            ScoreView::Mover => "if they are White's, give scores: \"white\" (--scores white)",
+            ScoreView::White => "if they are those of the player that moved, leave out scores: \"white\"",
+        };
+        (2 * opposed > pairs).then(|| {
+            format!(
+                "{opposed} of {pairs} pairs of consecutive evaluations of at least a pawn have opposite signs, so the scores in comments \
+                 seem to be seen from another side: {advice}; or leave them out with evals: \"ignore\""
+            )
+        })
     }
 }
 

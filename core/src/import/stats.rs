@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::board::GameResult;
+use crate::board::{Ending, GameResult};
 use crate::params::Value;
-use crate::store::{GameRow, Reject};
+use crate::store::{GameRow, HeaderRow, Reject};
+
+/// The least size in centipawns of an evaluation that says who is ahead.
+const PAWN: f32 = 100.0;
 
 /// Sums over games. Shards are merged, and rates computed at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,12 @@ pub struct ImportStats {
     pub positions: u64,
     /// Evaluations after moves.
     pub evals: u64,
+    /// Pairs of evaluations after consecutive moves that both say who is ahead, in games that dc0 did not write.
+    #[serde(default)]
+    pub eval_pairs: u64,
+    /// Of these, pairs that contradict each other.
+    #[serde(default)]
+    pub opposed_pairs: u64,
     /// Clocks after moves.
     pub clocks: u64,
     /// Broken games, by the kind of fault.
@@ -58,10 +67,17 @@ impl ImportStats {
     }
 
     /// Adds what the row of its headers says: numbers that are not NaN.
-    pub fn add_notes(&mut self, clocks: &[f32], evals: &[f32]) {
+    pub fn add_notes(&mut self, header: &HeaderRow) {
         let known = |figures: &[f32]| figures.iter().filter(|figure| !figure.is_nan()).count() as u64;
+        let (clocks, evals) = (&header.clocks.0, &header.evals.0);
         self.clocks += known(clocks);
         self.evals += known(evals);
+        // Whose the scores are that dc0 writes is known, and a player of its matches may be wrong about who is ahead all the time.
+        if Ending::from_name(&header.termination).is_none() {
+            let pairs = evals.windows(2).filter(|pair| pair.iter().all(|eval| eval.abs() >= PAWN));
+            self.opposed_pairs += pairs.clone().filter(|pair| pair[0] * pair[1] < 0.0).count() as u64;
+            self.eval_pairs += pairs.count() as u64;
+        }
     }
 
     /// Adds a broken game.
@@ -87,6 +103,8 @@ impl ImportStats {
             (&mut self.plies, other.plies),
             (&mut self.positions, other.positions),
             (&mut self.evals, other.evals),
+            (&mut self.eval_pairs, other.eval_pairs),
+            (&mut self.opposed_pairs, other.opposed_pairs),
             (&mut self.clocks, other.clocks),
         ];
         for (sum, more) in sums {
@@ -121,6 +139,8 @@ impl ImportStats {
             ("reasons", group(&self.reasons)),
             ("positions", count(self.positions)),
             ("evals", count(self.evals)),
+            ("eval_pairs", count(self.eval_pairs)),
+            ("opposed_pairs", count(self.opposed_pairs)),
             ("clocks", count(self.clocks)),
             ("rejected", group(&self.rejected)),
             ("left_out", group(&self.left_out)),

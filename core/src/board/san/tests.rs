@@ -66,9 +66,14 @@ fn sloppy_notation_is_accepted_where_one_move_matches() {
     for (text, expected) in [("0-0", "e1g1"), ("o-o-o", "e1c1"), ("0-0-0", "e1c1"), ("e1g1", "e1g1")] {
         assert_eq!(read(CASTLING, text), expected, "{text}");
     }
-    for (text, expected) in
-        [("exd8=n", "e7d8n"), ("ed8Q", "e7d8q"), ("e8=Q", "e7e8q"), ("e8(R)", "e7e8r"), ("e7e8B", "e7e8b")]
-    {
+    for (text, expected) in [
+        ("exd8=n", "e7d8n"),
+        ("ed8Q", "e7d8q"),
+        ("e8=Q", "e7e8q"),
+        ("e8(R)", "e7e8r"),
+        ("e8/R", "e7e8r"),
+        ("e7e8B", "e7e8b"),
+    ] {
         assert_eq!(read(PROMOTION, text), expected, "{text}");
     }
 }
@@ -84,6 +89,25 @@ fn a_small_b_is_the_file_in_standard_form_and_else_either() {
     let pawn = "4k3/8/8/2n5/1P6/8/3B4/4K3 w - - 0 1";
     assert_eq!(read(pawn, "bc5"), "b4c5");
     assert_eq!(read(pawn, "Bxc5"), "Bxc5 is not legal: the bishop on d2 does not move to c5");
+    // Two squares name the pawn's file and rank, whatever a bishop of that rank can do.
+    let bishop = "4k3/8/8/8/8/8/3B4/4K3 w - - 0 1";
+    for text in ["b2b4", "b2-b4", "b2xb4"] {
+        assert_eq!(read(bishop, text), format!("{text} is not legal: b2 is empty"));
+    }
+    assert_eq!([read(bishop, "B2b4"), read(bishop, "bb4")], ["d2b4"; 2]);
+    assert_eq!(read("4k3/8/8/8/8/8/1P1B4/4K3 w - - 0 1", "b2-b4"), "b2b4");
+}
+
+#[test]
+fn castling_is_no_capture() {
+    for text in ["e1g1", "Ke1-g1", "Kg1", "e1h1"] {
+        assert_eq!(read(CASTLING, text), "e1g1", "{text}");
+    }
+    for text in ["Kxg1", "Ke1xg1", "e1xg1", "e1xh1"] {
+        let expected = format!("{text} is not legal: castling on the king's side is written O-O");
+        assert_eq!(read(CASTLING, text), expected);
+    }
+    assert_eq!(read(CASTLING, "Kxc1"), "Kxc1 is not legal: castling on the queen's side is written O-O-O");
 }
 
 #[test]

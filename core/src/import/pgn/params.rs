@@ -1,6 +1,6 @@
 //! What is taken of the games of PGN files.
 
-use crate::board::{Fault, PgnTags};
+use crate::board::{Fault, PgnTags, ScoreView};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -36,6 +36,9 @@ params! {
         policy_targets: bool = true;
         /// How evaluations in comments (`[%eval 0.25]`, `+0.25/12`) become `root_q` and `root_d`. Without one they are the game's result.
         evals: EvalFormula = EvalFormula::Lichess;
+        /// Whose the scores are that comments begin with (`+0.25/12`): of the player that moved, as cutechess, fastchess and dc0 write
+        /// them, or White's. `[%eval …]` is always White's, and a score in a game that dc0 wrote always the mover's.
+        scores: ScoreView = ScoreView::Mover;
         /// P(draw) of a position whose evaluation is level. With the formula's P(win) − P(loss) it fixes win, draw and loss, by the
         /// model of Davidson 1970 (On extending the Bradley-Terry model to accommodate ties).
         level_draws: f64 = 0.3, in 0.0..=0.99;

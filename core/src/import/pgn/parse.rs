@@ -12,6 +12,7 @@ use crate::store::{GameRow, HeaderRow, OPENING_PLIES_TAG, PositionRow, REASON_TA
 /// The games of a chunk in order. Games are numbered from 0 here; the numbers within the file count from 1 within the chunk.
 pub(super) fn parse(chunk: &Chunk, source: &str, params: &PgnParams) -> Vec<Parsed> {
     let mut reader = PgnReader::new(&chunk.text, chunk.start.lines as usize + 1);
+    reader.scores = params.scores;
     let mut parsed = Vec::new();
     while let Some(record) = reader.next_game(&|tags| params.excludes(tags).is_none()) {
         let number = parsed.len() as u32 + 1;

@@ -7,11 +7,12 @@ use std::sync::Mutex;
 use super::PgnParams;
 use super::parse::parse;
 use crate::board::{
-    Adjudication, Ending, Fault, Game, GameResult, PgnRoster, PgnWriter, Reason, Rules, random_opening,
+    Adjudication, Ending, Fault, Game, GameResult, PgnRoster, PgnWriter, Reason, Rules, ScoreView,
+    random_opening,
 };
 use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
-use crate::import::{ImportJob, ImportShard, Resume, Source, SourceError, import};
+use crate::import::{ImportJob, ImportShard, ImportStats, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
 use crate::store::{GameRow, HeaderRow, MatchGameRow, Reject, Scores, StoredGame, games_with_positions};
 
@@ -496,6 +497,50 @@ fn scores_as_cutechess_and_fastchess_write_them_are_evaluations() {
     let fastchess = "[Event \"f\"]\n\n1. e4 {+1.00/15 1.321s} e5 {+1.23/15 0.430s} 2. Nf3 {0.00/16 0.310s}
 Nf6 {+10.15/18 1.821s, n=7, engine2 got checkmated} 1-0\n";
     assert_eq!(evals_and_values(fastchess).0, [100.0, -123.0, 0.0, -1015.0]);
+}
+
+/// White's scores, as a graphical program writes them: with a sign, and without that of what is above 0.
+const WHITES: [&str; 2] = [
+    "[Event \"a\"]\n\n1. e4 {+1.91/30 7.7s} a6 {+1.89/23 0.58s} 2. d4 {+2.04/33 9.6s} h6 {+1.87/28 1.5s} 1-0\n\n",
+    "[Event \"b\"]\n\n1. f3 {0.05/10 1} e5 {-0.30/10 1} 2. g3 {-0.80/10 1} d5 {1.90/10 1} 3. Kf2 {1.20/10 1} 0-1\n\n",
+];
+
+#[test]
+fn scores_from_another_side_than_they_are_read_from_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = written(folder.path(), "a.pgn", WHITES.concat().as_bytes());
+    let sources = Source::all::<PgnParams>(&[path]).expect("a source");
+    let import = |scores: ScoreView| {
+        let params = PgnParams { scores, ..PgnParams::default() };
+        let shard = shards(&sources, &params, Resume::default(), 1).remove(0);
+        let evals: Vec<Vec<f32>> = shard.headers.iter().map(|header| header.evals.0.clone()).collect();
+        let stats = shard.part.stats;
+        ((stats.eval_pairs, stats.opposed_pairs), evals, params.doubt(&stats))
+    };
+    let (pairs, evals, doubt) = import(ScoreView::Mover);
+    assert_eq!((pairs, &evals[1]), ((4, 4), &vec![5.0, 30.0, -80.0, -190.0, 120.0]));
+    let doubt = doubt.expect("has doubts");
+    let expected = "4 of 4 pairs of consecutive evaluations of at least a pawn have opposite signs";
+    assert!(
+        doubt.starts_with(expected) && doubt.contains("give scores: \"white\" (--scores white)"),
+        "{doubt}"
+    );
+    let (pairs, evals, doubt) = import(ScoreView::White);
+    assert_eq!((pairs, doubt), ((4, 0), None));
+    assert_eq!(evals, [vec![191.0, 189.0, 204.0, 187.0], vec![5.0, -30.0, -80.0, 190.0, 120.0]]);
+    // As many that agree are no reason, and what dc0 wrote has none.
+    let doubt = |pairs, opposed| {
+        let stats = ImportStats { eval_pairs: pairs, opposed_pairs: opposed, ..ImportStats::default() };
+        PgnParams { scores: ScoreView::White, ..PgnParams::default() }.doubt(&stats)
+    };
+    assert_eq!([doubt(0, 0), doubt(4, 2)], [None, None]);
+    assert!(doubt(4, 3).is_some_and(|text| text.contains("leave out scores: \"white\"")));
+    let of_dc0 = WHITES[0].replace("]\n", "]\n[DC0Reason \"resignation\"]\n");
+    let games = parsed(of_dc0.as_bytes(), &PgnParams::default());
+    let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };
+    let mut stats = ImportStats::default();
+    stats.add_notes(&imported.header);
+    assert_eq!((stats.evals, stats.eval_pairs), (4, 0));
 }
 
 #[test]

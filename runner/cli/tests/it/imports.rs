@@ -229,6 +229,25 @@ fn what_cannot_be_imported_is_refused_with_a_message() {
 }
 
 #[test]
+fn scores_that_seem_to_be_whites_are_noticed() {
+    let experiment = Experiment::new("");
+    let text = "1. e4 {+1.91/30 7.7s} a6 {+1.89/23 0.58s} 2. d4 {+2.04/33 9.6s} h6 {1.87/28 1.5s} 1-0\n";
+    fs::write(experiment.folder.path().join("whites.pgn"), text).expect("writes");
+    let import = |out: &str, more: &[&str]| {
+        ends(&experiment, &[&["import", "pgn", "whites.pgn", "--out", out], more].concat(), 0).stderr
+    };
+    let doubt = "3 of 3 pairs of consecutive evaluations of at least a pawn have opposite signs";
+    let stderr = import("datasets/mover", &[]);
+    assert!(stderr.contains(doubt) && stderr.contains("(--scores white)"), "{stderr}");
+    let stderr = import("datasets/white", &["--scores", "white"]);
+    assert!(!stderr.contains("opposite signs"), "{stderr}");
+    for name in ["mover", "white"] {
+        assert_eq!(problems(&experiment.folder.path().join("datasets").join(name)), [""; 0]);
+    }
+    ends(&experiment, &["import", "pgn", "whites.pgn", "--out", "datasets/x", "--scores", "black"], 2);
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let experiment = with_games(10);

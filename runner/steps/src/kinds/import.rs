@@ -55,7 +55,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 
 impl ImportFormat for PgnParams {
     const KIND: &'static StepKind = &StepKind::IMPORT_PGN;
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
@@ -161,7 +161,7 @@ impl<F: ImportFormat> Step for Import<F> {
         let keep = |shard| keep(workspace, &shard).map_err(Into::into);
         import::import(job, context.lanes, &keep, &progress)?;
         context.close(&progress);
-        self.product(workspace)
+        self.product(params, workspace)
     }
 
     fn result(&self, _: &F, output: StepOutput) -> Result<StepResult, StepError> {
@@ -254,7 +254,7 @@ impl<F: ImportFormat> Import<F> {
     }
 
     /// Merges the shards in order from their notes, so that the result does not depend on stops.
-    fn product(&self, workspace: &StepWorkspace) -> Result<Product, StepError> {
+    fn product(&self, params: &F, workspace: &StepWorkspace) -> Result<Product, StepError> {
         let mut stats = ImportStats::default();
         let mut entries = Vec::new();
         for note in workspace.first_shards::<ShardPart>()? {
@@ -273,6 +273,9 @@ impl<F: ImportFormat> Import<F> {
             let kinds = kinds.iter().filter_map(|(name, what)| by_kind(summary.member(name), what));
             let (read, kinds) = (stats.read, kinds.collect::<Vec<_>>().join(", "));
             return Err(ImportError::NoGames { read, kinds, first: first.unwrap_or_default() }.into());
+        }
+        if let Some(text) = params.doubt(&stats) {
+            log::warn!("import of {}: {text}", self.name());
         }
         let mut summary = stats.to_value();
         summary.put("sources", Value::Int(self.sources.len() as i64));

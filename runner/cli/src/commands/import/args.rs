@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use dc0_core::board::ScoreView;
 use dc0_core::import::{EvalFormula, Lc0Params, Lc0Value, PgnParams};
 use dc0_core::params::{Params, Value};
 use dc0_process::console::OutputFormat;
@@ -58,6 +59,9 @@ pub(crate) struct ImportPgnArgs {
     /// How evaluations in comments become values: lichess or ignore [default: lichess].
     #[arg(long, value_name = "FORMULA", value_parser = parse_evals)]
     pub evals: Option<EvalFormula>,
+    /// Whose the scores are that comments begin with: mover or white [default: mover].
+    #[arg(long, value_name = "SIDE", value_parser = parse_scores)]
+    pub scores: Option<ScoreView>,
     /// P(draw) of a level evaluation [default: 0.3].
     #[arg(long, value_name = "P", value_parser = parse_draws)]
     pub level_draws: Option<f64>,
@@ -130,6 +134,10 @@ fn parse_evals(name: &str) -> Result<EvalFormula, String> {
     EvalFormula::from_name(name).ok_or_else(unknown)
 }
 
+fn parse_scores(name: &str) -> Result<ScoreView, String> {
+    ScoreView::from_name(name).ok_or_else(|| format!("expected one of {}", ScoreView::NAMES.join(", ")))
+}
+
 fn parse_draws(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=0.99).contains(number));
     number.ok_or_else(|| "expected a probability from 0 to 0.99".to_owned())
@@ -153,6 +161,7 @@ impl ImportPgnArgs {
             max_games: self.max_games,
             policy_targets: !self.results_only,
             evals: self.evals.unwrap_or(defaults.evals),
+            scores: self.scores.unwrap_or(defaults.scores),
             level_draws: self.level_draws.unwrap_or(defaults.level_draws),
             shard_games: self.shard_games.unwrap_or(defaults.shard_games),
         }
