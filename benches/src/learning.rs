@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use clap::Args;
 use dc0_core::board::Tablebase;
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::nnue::{NnueEvaluator, NnueNet};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::{Evaluator, Tower};
 use dc0_runs::net::{named, shipped_residual};
 
 use study::{Row, Study};
@@ -77,10 +79,10 @@ impl Figures {
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let (net, name) = match &options.net {
         Some(name) => (named(name)?.net, name.as_str()),
-        None => (shipped_residual()?.net, "the small residual net in the program"),
+        None => (shipped_residual().clone().net, "the small residual net in the program"),
     };
     let positions = positions::read(&options.run, &options.iterations, options.positions as usize)?;
-    println!("{} positions of {}, {}, {name} in f32", positions.len(), options.run, net.spec.input());
+    println!("{} positions of {}, {}, {name}", positions.len(), options.run, net.spec.input());
     let tables = options.tablebases.as_deref().map(Tablebase::open).transpose()?;
     let mut study = Study::new(positions, tables, evaluator(&net)?);
     let chosen = if options.figures.is_empty() { Figures::ALL } else { &options.figures };
@@ -94,7 +96,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn evaluator(net: &Checkpoint) -> Result<TorchEvaluator, Box<dyn Error>> {
+/// A net as it plays: an nnue in integers, others in f32.
+fn evaluator(net: &Checkpoint) -> Result<Box<dyn Evaluator>, Box<dyn Error>> {
+    if net.spec.tower.kind == Tower::Nnue {
+        return Ok(Box::new(NnueEvaluator::new(NnueNet::shared(&net.spec, &net.weights)?)));
+    }
     let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-    Ok(TorchEvaluator::new(&net.spec, &net.weights, options)?)
+    Ok(Box::new(TorchEvaluator::new(&net.spec, &net.weights, options)?))
 }

@@ -179,6 +179,7 @@ fn make_report(folder: &Path) -> Result<(), Box<dyn Error>> {
         params: Value::group(),
         environment: Vec::new(),
         script: String::new(),
+        promotes: false,
         generations: Vec::new(),
         unfinished: Vec::new(),
     };

@@ -24,7 +24,6 @@ mod precision;
 mod presets;
 #[cfg(test)]
 pub(crate) mod samples;
-mod softmax;
 mod spec;
 mod tensor;
 pub mod threats;
@@ -39,6 +38,7 @@ pub use batch::{
 pub use cache::Cached;
 pub use divided::Divided;
 pub(crate) use exponential::power;
+pub use exponential::softmax;
 pub use fixed_size::FixedSize;
 pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{hidden_weights, initial_weights, layout, parameter_count};
@@ -46,7 +46,6 @@ pub use moves_left::{MOVES_LEFT_SCALE, moves_left};
 pub use outputs::{expected_result, value_width};
 pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
-pub use softmax::softmax;
 pub use spec::{
     Accumulator, Activation, AuxiliaryHeadsSpec, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
     PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,

@@ -4,9 +4,11 @@ use dc0_backend::onnxruntime::library_of_python;
 use dc0_core::board::{Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::onnx::OnnxLibrary;
+use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions, forward_pass};
 use dc0_core::network::{
-    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
-    PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec,
+    NetworkSpec, NnueInputs, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead,
+    ValueHeadSpec, Weights, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
@@ -141,6 +143,28 @@ pub(crate) fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64
         batch.keys.push(game.key());
     }
     batch
+}
+
+/// What libtorch says of [`positions`] in 32-bit floats, also for an nnue, which plays in integers.
+pub(crate) fn in_floats(
+    spec: &NetworkSpec,
+    weights: &Weights,
+    games: impl IntoIterator<Item = u64>,
+) -> Evaluations {
+    let mut out = Evaluations::default();
+    if spec.tower.kind != Tower::Nnue {
+        let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+        let mut net = TorchEvaluator::new(spec, weights, options).expect("builds");
+        net.evaluate(&positions(&spec.input(), games), &mut out).expect("evaluates");
+        return out;
+    }
+    for game in games {
+        let pass = forward_pass(spec, weights, &positions(&spec.input(), [game])).expect("runs");
+        out.policy.extend(pass.policy);
+        out.wdl.push(pass.wdl);
+        out.moves_left.extend(pass.moves_left);
+    }
+    out
 }
 
 /// ONNX Runtime from the Python of the interop tests.

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::net_fixtures::{matrix, onnx_library, positions};
+use crate::net_fixtures::{in_floats, matrix, onnx_library, positions};
 use dc0_core::board::Reason;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::{Checkpoint, LoadedCheckpoint};
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::torch::Device;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, initial_weights};
 use dc0_core::params::{Param, Value};
 use dc0_core::rng::Seed;
@@ -87,11 +87,6 @@ fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
     out
 }
 
-fn torch(net: &Checkpoint) -> TorchEvaluator {
-    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-    TorchEvaluator::new(&net.spec, &net.weights, options).expect("builds")
-}
-
 fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
     let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
     let wdl = a.wdl.iter().zip(&b.wdl).map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()));
@@ -122,7 +117,7 @@ fn every_net_trains_and_gives_equal_answers_after_storing_and_exporting() {
         assert_eq!(model.encoding(), spec.input());
         let mut onnx = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
         let batch = positions(&spec.input(), 0..8);
-        let expected = answers(&mut torch(&net), &batch);
+        let expected = in_floats(&net.spec, &net.weights, 0..8);
         let difference = largest_difference(&answers(&mut onnx, &batch), &expected);
         assert!(difference <= 1e-4, "{}: {difference}", spec.to_value().canonical());
         assert_eq!(expected.moves_left.len(), if spec.moves_left_head.is_some() { 8 } else { 0 });

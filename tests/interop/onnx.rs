@@ -5,12 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::net_fixtures::{matrix, onnx_library, positions, trained_weights};
+use crate::net_fixtures::{in_floats, matrix, onnx_library, positions, trained_weights};
 use crate::program::{PROGRAM, dc0_run, root, succeed};
 use crate::{interop_python, interop_script};
 use dc0_core::encoding::PlaneKind;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{
     Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHead, Weights,
 };
@@ -25,11 +24,6 @@ fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
     let mut out = Evaluations::default();
     evaluator.evaluate(batch, &mut out).expect("evaluates");
     out
-}
-
-fn torch(spec: &NetworkSpec, weights: &Weights) -> TorchEvaluator {
-    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-    TorchEvaluator::new(spec, weights, options).expect("builds")
 }
 
 fn onnx(spec: &NetworkSpec, weights: &Weights, form: InputForm, threads: u32) -> OnnxEvaluator {
@@ -82,7 +76,7 @@ fn onnx_runtime_in_python_agrees_with_libtorch() {
     for (number, spec) in nets.iter().enumerate() {
         let weights = trained_weights(spec);
         let batch = positions(&spec.input(), 0..6);
-        let out = answers(&mut torch(spec, &weights), &batch);
+        let out = in_floats(spec, &weights, 0..6);
         let path = |end: &str| folder.path().join(format!("{number:03}.{end}"));
         std::fs::write(path("json"), case(spec, &batch, &out).to_string()).expect("writes");
         for form in [InputForm::Planes, InputForm::Packed] {
@@ -101,7 +95,7 @@ fn onnx_runtime_in_dc0_agrees_with_libtorch() {
     for spec in matrix() {
         let weights = trained_weights(&spec);
         let batch = positions(&spec.input(), 0..9);
-        let expected = answers(&mut torch(&spec, &weights), &batch);
+        let expected = in_floats(&spec, &weights, 0..9);
         for form in [InputForm::Planes, InputForm::Packed] {
             let found = answers(&mut onnx(&spec, &weights, form, 1), &batch);
             let difference = largest_difference(&found, &expected);
@@ -114,7 +108,7 @@ fn onnx_runtime_in_dc0_agrees_with_libtorch() {
 fn the_comparison_detects_changed_weights() {
     let (spec, mut weights) = small_net();
     let batch = positions(&spec.input(), 0..9);
-    let expected = answers(&mut torch(&spec, &weights), &batch);
+    let expected = in_floats(&spec, &weights, 0..9);
     weights.get_mut("stem.bn.bias").expect("in the layout").data[3] += 0.1;
     let found = answers(&mut onnx(&spec, &weights, InputForm::Planes, 1), &batch);
     assert!(largest_difference(&found, &expected) > 1e-4);
@@ -397,5 +391,5 @@ fn code_blocks_of_the_python_guide_run_in_order() {
     let output =
         succeed(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
     let printed = text(&output.stdout);
-    assert!(printed.contains("ran 5 shell blocks and 11 of Python"), "{printed}");
+    assert!(printed.contains("ran 7 shell blocks and 12 of Python"), "{printed}");
 }

@@ -4,7 +4,6 @@ use std::error::Error;
 
 use dc0_core::board::{Ending, Game, Tablebase};
 use dc0_core::encoding::Encoding;
-use dc0_core::network::torch::TorchEvaluator;
 use dc0_core::network::{Batch, Evaluations, Evaluator};
 use dc0_core::store::PositionRow;
 
@@ -32,7 +31,7 @@ pub(super) struct StoredPosition {
 pub(super) struct Study {
     pub(super) positions: Vec<StoredPosition>,
     pub(super) tables: Option<Tablebase>,
-    evaluator: TorchEvaluator,
+    evaluator: Box<dyn Evaluator>,
 }
 
 /// What the net says of one row.
@@ -55,7 +54,7 @@ impl Study {
     pub(super) fn new(
         positions: Vec<StoredPosition>,
         tables: Option<Tablebase>,
-        evaluator: TorchEvaluator,
+        evaluator: Box<dyn Evaluator>,
     ) -> Self {
         Self { positions, tables, evaluator }
     }

@@ -1,4 +1,4 @@
-//! Exponentials and powers that are the same on every machine, which those of a system's library need not be.
+//! Softmax, exponentials and powers that are the same on every machine, which those of a system's library need not be.
 
 #![allow(
     clippy::inline_always,
@@ -57,10 +57,13 @@ fn ln(x: f32) -> f32 {
     (k as f32 - shift) * std::f32::consts::LN_2 + 2.0 * s * series
 }
 
-/// As [`softmax`](crate::network::softmax()).
+/// Replaces logits by probabilities that sum to 1, and returns whether all logits were finite; if not, the results are
+/// meaningless. An empty slice is allowed.
+///
+/// The largest logit is subtracted first, so that no exponential overflows.
 #[must_use]
 #[inline(always)]
-pub(super) fn softmax(logits: &mut [f32]) -> bool {
+pub fn softmax(logits: &mut [f32]) -> bool {
     let (mut largest, mut is_finite) = (f32::NEG_INFINITY, true);
     for logit in &*logits {
         largest = largest.max(*logit);
@@ -124,8 +127,11 @@ mod tests {
         for (got, expected) in logits.iter().zip([0.2, 0.6, 0.2]) {
             assert!((got - expected).abs() < 1e-6, "{logits:?}");
         }
+        let mut large = [1e30, 1e30];
+        assert!(softmax(&mut large));
+        assert_eq!(large, [0.5, 0.5]);
         for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            assert!(!softmax(&mut [0.0, broken]), "{broken}");
+            assert!(!softmax(&mut [0.0, broken, 1.0]), "{broken}");
         }
     }
 }

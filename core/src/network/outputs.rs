@@ -1,6 +1,6 @@
 //! The meaning of the value head's outputs.
 
-use super::softmax::softmax;
+use super::exponential::{softmax, tanh};
 use super::{ValueHead, Wdl};
 
 /// The number of outputs of a value head per position.
@@ -14,12 +14,17 @@ pub fn value_width(head: ValueHead) -> usize {
 /// The WDL of a value head's outputs; `None` if they are not finite.
 ///
 /// A scalar head does not predict draws: its value is split into win and loss.
+#[expect(
+    clippy::inline_always,
+    reason = "part of an evaluation, which is one function for each set of instructions"
+)]
+#[inline(always)]
 pub fn expected_result(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
     match head {
         ValueHead::Wdl => {
             softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })
         }
-        ValueHead::Scalar => outputs[0].is_finite().then(|| Wdl::from_value(outputs[0].tanh(), 0.0)),
+        ValueHead::Scalar => outputs[0].is_finite().then(|| Wdl::from_value(tanh(outputs[0]), 0.0)),
     }
 }
 

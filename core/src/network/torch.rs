@@ -34,10 +34,23 @@ pub enum TorchError {
     Load(#[from] LoadError),
     #[error("cannot build the net: {0}")]
     Weights(#[from] TensorProblems),
+    /// It plays in integers, and only its training is on libtorch.
+    #[error(
+        "expected a net of another kind than nnue, which plays in integers on the CPU; leave out its precision and device"
+    )]
+    Nnue,
+    #[error(
+        "the net's outputs are not finite, from the layer {layer} on; its weights are too large, as after a training that diverged, or \
+         damaged; go back to an earlier checkpoint"
+    )]
+    NotFinite {
+        /// The first with such an output.
+        layer: String,
+    },
     /// libtorch failed, for instance because it ran out of memory.
     #[error("libtorch failed while {doing}: {source}")]
     Library { doing: &'static str, source: tch::TchError },
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

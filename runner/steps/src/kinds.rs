@@ -18,7 +18,7 @@ pub use arena::{Arena, MatchPlayer, MatchSetup, PLAYERS, WrapEvaluator, endings,
 pub use import::sources as import_sources;
 pub use network::summary_members;
 pub use players::PlayerInput;
-pub use self_play::{ARCHIVE, SelfPlay, play, play_shard, starts};
+pub use self_play::{ARCHIVE, SelfPlay, play_one, play_shard, starts};
 pub use train::STATE as TRAINING_STATE;
 
 use dc0_core::import::{Lc0Params, PgnParams};

@@ -35,12 +35,18 @@ pub enum CheckpointError {
     Parameters { file: PathBuf, expected: usize, found: usize },
     /// The weights file does not match the digest in the JSON file.
     #[error(
-        "{}: expected digest {expected} as {} says, found {found}; the file is damaged or belongs to another net, copy both files again",
+        "{}: expected digest {expected} as {} says, found {found}; the file is damaged or belongs to another net, copy both files again; weights changed elsewhere need their own digest there (docs/guides/python.md)",
         file.display(), manifest.display()
     )]
     Digest { file: PathBuf, manifest: PathBuf, expected: String, found: String },
     #[error("{}: expected the safetensors format; the file is damaged, copy it again", file.display())]
     Format { file: PathBuf, source: SafeTensorError },
+    /// A sound net cannot be rounded to 16 bits.
+    #[error(
+        "{}: 16-bit floats reach 65,504, found {value} at index {index} of {tensor}; export it without `--rounded`",
+        file.display()
+    )]
+    TooLarge { file: PathBuf, tensor: String, index: usize, value: f32 },
     #[error("{}: {source}", file.display())]
     Tensors { file: PathBuf, source: TensorProblems },
 }

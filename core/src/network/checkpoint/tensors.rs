@@ -62,14 +62,16 @@ pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, Checkpoint
 
 /// Like [`save_tensors`], rounded to 16-bit floats; larger values than those hold are an error, too.
 pub(super) fn save_rounded(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
-    let (mut rounded, mut problems) = (BTreeMap::new(), Vec::new());
+    check_finite(path, tensors)?;
+    let mut rounded = BTreeMap::new();
     for (name, tensor) in tensors {
         let data: Vec<f16> = tensor.data.iter().map(|value| f16::from_f32(*value)).collect();
-        let read: Vec<f32> = data.iter().map(|value| value.to_f32()).collect();
-        problems.extend(not_finite(name, &read));
+        if let Some(index) = data.iter().position(|value| !value.is_finite()) {
+            let (file, tensor, value) = (path.to_owned(), name.clone(), tensor.data[index]);
+            return Err(CheckpointError::TooLarge { file, tensor, index, value });
+        }
         rounded.insert(name, Rounded { shape: &tensor.shape, data });
     }
-    check_problems(path, problems)?;
     let bytes = safetensors::serialize(&rounded, None);
     write(path, &bytes.map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?)
 }
@@ -81,8 +83,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<String, CheckpointError> {
 
 /// The bytes of a weights file; `path` is its name for errors.
 pub(super) fn encode(path: &Path, tensors: &Weights) -> Result<Vec<u8>, CheckpointError> {
-    let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
-    check_problems(path, problems)?;
+    check_finite(path, tensors)?;
     safetensors::serialize(tensors, None)
         .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })
 }
@@ -131,6 +132,11 @@ fn parse_one(name: &str, view: &TensorView<'_>) -> Result<WeightTensor, TensorPr
         Some(problem) => Err(problem),
         None => Ok(WeightTensor { shape: view.shape().to_vec(), data }),
     }
+}
+
+fn check_finite(path: &Path, tensors: &Weights) -> Result<(), CheckpointError> {
+    let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
+    check_problems(path, problems)
 }
 
 fn check_problems(path: &Path, mut problems: Vec<TensorProblem>) -> Result<(), CheckpointError> {

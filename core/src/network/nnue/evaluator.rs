@@ -7,8 +7,7 @@ use super::blocks::Outputs;
 use super::instructions::{Dispatch, Instructions, Set, Work};
 use super::net::{Head, NnueNet};
 use crate::encoding::{Encoding, PolicyIndex};
-use crate::network::exponential::{softmax, tanh};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, ValueHead, Wdl, moves_left};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, expected_result, moves_left, softmax};
 
 /// Evaluates the rows of batches one after the other on one thread. Each row's sums are updated from those of the row at the same
 /// place in the batch before, which is most often of the same game. The evaluations do not depend on it.
@@ -84,7 +83,7 @@ impl NnueEvaluator {
             let policy = &mut out.policy[legal.clone()];
             let (legal, moves) = (&batch.legal[legal], self.net.moves(pieces));
             let is_finite = self.scratch.evaluate::<S>(&self.net, known, moves, legal, policy);
-            let wdl = result_of(self.net.value_head, &mut self.scratch.value).filter(|_| is_finite);
+            let wdl = expected_result(self.net.value_head, &mut self.scratch.value).filter(|_| is_finite);
             out.wdl.push(wdl.ok_or(EvaluatorError::NotFinite { row })?);
             if self.net.moves_left.is_some() {
                 let plies = moves_left(self.scratch.moves_left).ok_or(EvaluatorError::NotFinite { row })?;
@@ -171,18 +170,6 @@ fn run<S: Set>(head: &Head, inputs: &[Outputs], hidden: &mut [f32], last: &mut [
         *value = head.hidden.output::<S>(output, inputs).max(0.0);
     }
     head.last.run(hidden, last);
-}
-
-/// As [`expected_result`](crate::network::expected_result), with exponentials that are the same on every machine.
-#[inline(always)]
-pub(super) fn result_of(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
-    match (head, &mut *outputs) {
-        (ValueHead::Wdl, _) => {
-            softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })
-        }
-        (ValueHead::Scalar, [number, ..]) if number.is_finite() => Some(Wdl::from_value(tanh(*number), 0.0)),
-        (ValueHead::Scalar, _) => None,
-    }
 }
 
 impl Evaluator for NnueEvaluator {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::accumulator::Accumulated;
-use super::evaluator::{Scratch, result_of};
+use super::evaluator::Scratch;
 use super::instructions::{Dispatch, Instructions, Set, Work};
 use super::net::NnueNet;
 use super::pieces::of_position;
 use crate::board::Position;
-use crate::network::Wdl;
+use crate::network::{Wdl, expected_result};
 
 /// Evaluates positions at depths of a line. Each depth keeps the sums of the last position that was evaluated there, from which those of
 /// the next are updated; the values do not depend on it.
@@ -53,6 +53,6 @@ impl Work for ValueAt<'_> {
         let sums = &mut depths[self.depth];
         net.first.update(sums, &of_position(self.position));
         scratch.evaluate_value::<S>(net, sums);
-        result_of(net.value_head, &mut scratch.value)
+        expected_result(net.value_head, &mut scratch.value)
     }
 }

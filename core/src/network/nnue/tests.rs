@@ -245,12 +245,9 @@ mod against_floats {
     use std::path::Path;
     use std::sync::Arc;
 
-    use super::{
-        Batch, Evaluations, Evaluator, NetworkSpec, NnueEvaluator, NnueNet, Weights, batch_of, evaluated,
-        net, nnues, trained_weights,
-    };
+    use super::{Evaluations, NnueEvaluator, NnueNet, batch_of, evaluated, net, nnues, trained_weights};
     use crate::network::checkpoint::Checkpoint;
-    use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
+    use crate::network::torch::tests::reference;
 
     /// The largest differences of probabilities and of values.
     fn differences(near: &Evaluations, exact: &Evaluations) -> [f32; 2] {
@@ -259,20 +256,12 @@ mod against_floats {
         [policy.fold(0.0, f32::max), value.fold(0.0, f32::max)]
     }
 
-    fn in_floats(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
-        let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-        let mut floats = TorchEvaluator::new(spec, weights, options).expect("builds");
-        let mut exact = Evaluations::default();
-        floats.evaluate(batch, &mut exact).expect("finite");
-        exact
-    }
-
     #[test]
     fn the_net_in_the_program_is_close_to_its_floats() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/networks/az_nnue.safetensors");
         let Checkpoint { spec, weights, .. } = Checkpoint::load(&file).expect("a net").checkpoint;
         let batch = batch_of(0..3000);
-        let exact = in_floats(&spec, &weights, &batch);
+        let exact = reference(&spec, &weights, &batch);
         let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
         let [policy, value] = differences(&evaluated(&mut NnueEvaluator::new(net), &batch), &exact);
         assert!(policy < 0.05 && value < 0.05, "policy {policy}, value {value}");
@@ -284,7 +273,7 @@ mod against_floats {
         for spec in nnues() {
             let weights = trained_weights(&spec);
             let batch = batch_of(0..200);
-            let exact = in_floats(&spec, &weights, &batch);
+            let exact = reference(&spec, &weights, &batch);
             let near = evaluated(&mut NnueEvaluator::new(net(&spec)), &batch);
             let [policy, value] = differences(&near, &exact);
             assert!(policy < 0.03 && value < 0.03, "{spec:?}: policy {policy}, value {value}");

@@ -10,8 +10,8 @@ use crate::encoding::Encoding;
 use crate::network::graph::Graph;
 use crate::network::softmax;
 use crate::network::{
-    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Precision, ValueHead, Weights, check_against,
-    layout,
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Precision, Tower, ValueHead, Weights,
+    check_against, layout,
 };
 use crate::network::{expected_result, moves_left, value_width};
 
@@ -75,8 +75,11 @@ pub struct TorchEvaluator {
 }
 
 impl TorchEvaluator {
-    /// Puts a copy of a net on its device; the weights must match the spec exactly.
+    /// Puts a copy of a net on its device; the weights must match the spec exactly. Nets of the kind `nnue` are refused.
     pub fn new(spec: &NetworkSpec, weights: &Weights, options: TorchOptions) -> Result<Self, TorchError> {
+        if spec.tower.kind == Tower::Nnue {
+            return Err(TorchError::Nnue);
+        }
         check_against(weights, &layout(spec))?;
         if options.device == Device::Cpu {
             dc0_libtorch::load()?;

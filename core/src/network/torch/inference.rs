@@ -5,9 +5,7 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::layers::{
-    Accumulate, Attention, Conv, Dense, ExpandPolicy, Norm, SqueezeExcite, Threats, activate,
-};
+use super::layers::{Attention, Conv, Dense, Norm, SqueezeExcite, activate};
 use super::transfer::upload;
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 use crate::network::fold::{linear, plain, tensor};
@@ -55,14 +53,10 @@ enum PreparedOp {
     Add(Tensor),
     Norm(Norm),
     Attention(Attention),
-    Threats(Threats),
-    Accumulate(Accumulate),
-    /// In the order of [`policy_offset`].
-    ExpandPolicy(ExpandPolicy),
 }
 
 impl Inference {
-    /// Puts a net's layers on a device; the weights must have been checked against the layout.
+    /// Puts the layers of a net that is no nnue on a device; the weights must have been checked against the layout.
     pub(super) fn new(
         graph: &Graph,
         weights: &Weights,
@@ -146,15 +140,6 @@ impl PreparedOp {
             Self::Add(embedding) => inputs[0].f_add(embedding),
             Self::Norm(norm) => norm.run(inputs[0]),
             Self::Attention(attention) => attention.run(inputs[0]),
-            Self::Threats(threats) => {
-                let squares = inputs[0].f_narrow(2, 0, 12)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
-                let boards = threats.run(&squares.f_reshape([-1, 12, 8, 8])?)?;
-                boards.f_flatten(2, 3)?.f_transpose(1, 2)
-            }
-            Self::Accumulate(accumulate) => accumulate.run(inputs[0]),
-            Self::ExpandPolicy(expand) => {
-                expand.run(inputs[0], || inputs[1].f_select(2, 5)?.f_reshape([-1, 8, 8]))
-            }
         }
     }
 }
@@ -190,14 +175,8 @@ impl Builder<'_> {
                 let board = self.tensor_of(layer, "weight")?.f_reshape([channels as i64, 64])?;
                 PreparedOp::Add(board.f_t_copy()?.f_to_kind(kind)?)
             }
-            Op::Threats => PreparedOp::Threats(Threats::new(device)?),
-            Op::Accumulate { kings, activation, .. } => {
-                let linear = linear(weights, layer);
-                PreparedOp::Accumulate(Accumulate::new(&linear, &kings, activation, kind, device)?)
-            }
-            Op::ExpandPolicy { is_mirrored } => {
-                let by_squares = |planes: &Tensor| planes.f_t_copy();
-                PreparedOp::ExpandPolicy(ExpandPolicy::new(is_mirrored, device, by_squares)?)
+            Op::Threats | Op::Accumulate { .. } | Op::ExpandPolicy { .. } => {
+                unreachable!("an nnue has no inference copy")
             }
             Op::Norm { kind: norm, .. } => {
                 PreparedOp::Norm(Norm::new(norm, |name| self.tensor_of(layer, name)?.f_to_kind(kind))?)

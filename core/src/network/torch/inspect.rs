@@ -64,11 +64,16 @@ impl InspectParams {
     }
 }
 
-/// Runs a net in f32 on a batch, part by part, and collects statistics of every layer.
+/// Runs a net in f32 on a batch, part by part, and collects statistics of every layer; numbers that are not finite are an error.
 pub fn inspect(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Result<Inspection, TorchError> {
     let net = Net::from_weights(spec, weights, Device::Cpu)?;
     let _no_grad = tch::no_grad_guard();
-    run(&net, batch).map_err(|source| TorchError::Library { doing: "inspecting a net", source })
+    let inspection =
+        run(&net, batch).map_err(|source| TorchError::Library { doing: "inspecting a net", source })?;
+    match inspection.layers.iter().find(|layer| !layer.mean.is_finite()) {
+        Some(layer) => Err(TorchError::NotFinite { layer: layer.name.clone() }),
+        None => Ok(inspection),
+    }
 }
 
 /// Rows that run through the net at a time: the outputs of all its layers are in memory together. Chosen.
@@ -176,10 +181,7 @@ impl LayerPart {
     /// Adds what is known for other rows.
     pub(super) fn add(&mut self, other: &Self) -> Result<(), TchError> {
         self.spread.add(other.spread);
-        // NaN stays.
-        if other.largest > self.largest || other.largest.is_nan() {
-            self.largest = other.largest;
-        }
+        self.largest = self.largest.max(other.largest);
         self.zeros += other.zeros;
         self.dead = self.dead.f_logical_and(&other.dead)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Layers of the inference copy, with their tensors on a device. Boards are `[B, 64, C]`.
+//! Layers of the inference copy and of the training net, with their tensors on a device. Boards of the inference copy are `[B, 64, C]`.
 
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -153,16 +153,8 @@ pub(super) struct ExpandPolicy {
 }
 
 impl ExpandPolicy {
-    /// `order` may put the policy indices in another order, `[73, 64]` to any shape.
-    pub(super) fn new(
-        is_mirrored: bool,
-        device: Device,
-        order: impl Fn(&Tensor) -> Result<Tensor, TchError>,
-    ) -> Result<Self, TchError> {
-        let tensor = |sources: Vec<i64>| {
-            let planes = Tensor::f_from_slice(&sources)?.f_reshape([-1, 64])?;
-            order(&planes)?.f_flatten(0, -1)?.f_to_device(device)
-        };
+    pub(super) fn new(is_mirrored: bool, device: Device) -> Result<Self, TchError> {
+        let tensor = |sources: Vec<i64>| Tensor::f_from_slice(&sources)?.f_to_device(device);
         let mirrored = is_mirrored.then(|| tensor(mirrored_move_sources())).transpose()?;
         Ok(Self { sources: tensor(move_sources())?, mirrored })
     }
@@ -178,54 +170,6 @@ impl ExpandPolicy {
         let Some(mirrored) = &self.mirrored else { return Ok(own) };
         let is_right = is_on_the_right(&king()?)?.f_gt(0.5)?.f_unsqueeze(1)?;
         padded.f_index_select(1, mirrored)?.f_where_self(&is_right, &own)
-    }
-}
-
-/// The first layer of an nnue.
-#[derive(Debug)]
-pub(super) struct Accumulate {
-    /// In 32-bit floats: rounding to 16 bits would show in sums of thirty numbers. `[I, 2W]`, or `[K·I, W]` with a view.
-    weight: Tensor,
-    /// `[2W]`, or `[W]` with a view.
-    bias: Tensor,
-    view: Option<KingView>,
-    /// The planes that it reads.
-    planes: i64,
-    kind: Kind,
-    activation: Accumulator,
-}
-
-impl Accumulate {
-    /// `kings` has as many buckets as the weight has sets of columns.
-    pub(super) fn new(
-        linear: &Linear,
-        kings: &KingBuckets,
-        activation: Accumulator,
-        kind: Kind,
-        device: Device,
-    ) -> Result<Self, TchError> {
-        let (mut weight, mut bias) = (upload(&linear.weight, device)?, upload(&linear.bias, device)?);
-        let view = KingView::new(kings, device)?;
-        let planes = weight.size()[1] / (64 * kings.count() as i64);
-        if view.is_none() {
-            weight = Tensor::f_cat(&[&weight, &seen_from_the_other_side(&weight)?], 0)?;
-            bias = Tensor::f_cat(&[&bias, &bias], 0)?;
-        }
-        Ok(Self { weight: weight.f_t_copy()?, bias, view, planes, kind, activation })
-    }
-
-    /// `[B, 64, P]` to `[B, outputs]`.
-    pub(super) fn run(&self, squares: &Tensor) -> Result<Tensor, TchError> {
-        let pieces = squares.f_narrow(2, 0, self.planes)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)?;
-        let sums = match &self.view {
-            None => self.bias.f_addmm(&pieces.f_reshape([-1, 64 * self.planes])?, &self.weight)?,
-            Some(view) => {
-                let [own, other] = view.run(&pieces)?;
-                let sums = [self.bias.f_addmm(&own, &self.weight)?, self.bias.f_addmm(&other, &self.weight)?];
-                Tensor::f_cat(&sums, 1)?
-            }
-        };
-        accumulated(&sums, self.activation)?.f_to_kind(self.kind)
     }
 }
 

@@ -307,8 +307,7 @@ pub(super) fn expand_policy(
     possible: &Tensor,
     king: impl FnOnce() -> Result<Tensor, TchError>,
 ) -> Result<Tensor, TchError> {
-    ExpandPolicy::new(is_mirrored, possible.device(), |planes| Ok(planes.shallow_clone()))?
-        .run(possible, king)
+    ExpandPolicy::new(is_mirrored, possible.device())?.run(possible, king)
 }
 
 /// The planes of pieces by what threatens and defends them; the input itself if it has the pieces one by one.

@@ -43,8 +43,8 @@ pub enum TrainError {
     NothingAveraged { every: u32, before: u64, updates: u32 },
     /// The training diverged. Only the last stored state is kept.
     #[error(
-        "update {update} is not finite (loss {}, of which policy loss {}, value loss {}; gradient norm {}); lower learning_rate or set clip_norm",
-        figure(*loss, 3), figure(*policy_loss, 3), figure(*value_loss, 3), figure(*gradient_norm, 3)
+        "update {update} is not finite (loss {}, of which policy loss {}, value loss {}; gradient norm {}); {}",
+        figure(*loss, 3), figure(*policy_loss, 3), figure(*value_loss, 3), figure(*gradient_norm, 3), advice(*update)
     )]
     NotFinite {
         /// The update, counted from 0.
@@ -69,6 +69,9 @@ pub enum TrainError {
         tensor: String,
         value: f32,
     },
+    /// The net is useless, though no update and no weight shows it. Only the last stored state is kept.
+    #[error("the net's outputs after {updates} updates are not finite; {}", advice(*updates))]
+    OutputsNotFinite { updates: u32 },
     /// The net could not be put on the device or read from it.
     #[error(transparent)]
     Net(#[from] TorchError),
@@ -90,4 +93,12 @@ pub enum TrainError {
     /// The user asked to stop; the state is stored.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+/// What to do about a net that is not finite after some updates.
+fn advice(updates: u32) -> &'static str {
+    match updates {
+        0 => "the start net's own outputs are too large, train an earlier one",
+        _ => "lower learning_rate or set clip_norm",
+    }
 }

@@ -273,6 +273,11 @@ impl Totals {
         weighted.reduce(|total, term| total + term)
     }
 
+    /// Whether all sums are finite; those without a row are 0.
+    pub(super) fn is_finite(&self) -> bool {
+        self.sums.into_array().iter().all(|sum| sum.is_finite())
+    }
+
     /// The fields in order, as stored in the training state.
     pub(super) fn numbers(&self) -> [f64; TOTALS] {
         let sums = self.sums.into_array().into_iter();

@@ -132,6 +132,10 @@ impl<'a> TrainingLoop<'a> {
             self.report_progress(observer);
             if self.done.is_multiple_of(self.job.params.checkpoint_every) || self.done == total {
                 self.validate()?;
+                if self.done == total && self.job.samples.validation_count() == 0 {
+                    // What the net gives after the last update has been seen by nothing yet.
+                    self.measure(&batch, BatchNorm::Eval)?;
+                }
                 self.save()?;
             }
         }
@@ -198,7 +202,8 @@ impl<'a> TrainingLoop<'a> {
         let batch_size = self.job.params.batch as usize;
         let indices = evenly_spaced(count, available);
         for indices in indices.chunks(batch_size) {
-            let Measured { totals, expected_scores } = self.measure(indices, BatchNorm::Eval)?;
+            let batch = self.loader.held_out(indices)?;
+            let Measured { totals, expected_scores } = self.measure(&batch, BatchNorm::Eval)?;
             validation.totals.add(&totals);
             for (&index, expected) in indices.iter().zip(expected_scores) {
                 if let Some(result) = self.job.samples.validation_row(index).result {
@@ -206,18 +211,19 @@ impl<'a> TrainingLoop<'a> {
                 }
             }
         }
-        let indices = evenly_spaced(batch_size.min(count), available);
+        let batch = self.loader.held_out(&evenly_spaced(batch_size.min(count), available))?;
         for (totals, mode) in validation.batch_norm.iter_mut().zip([BatchNorm::Eval, BatchNorm::Batch]) {
-            *totals = self.measure(&indices, mode)?.totals;
+            *totals = self.measure(&batch, mode)?.totals;
         }
         self.report.validation.push(validation.row(self.done, self.job.params));
         Ok(())
     }
 
-    /// Measures the net that the training makes on held-out samples.
-    fn measure(&self, indices: &[usize], mode: BatchNorm) -> Result<Measured, TrainError> {
-        let batch = self.loader.held_out(indices)?;
-        Ok(self.learner.measure(self.result(), &batch, mode)?)
+    /// Measures the net that the training makes; losses that are not finite are an error.
+    fn measure(&self, batch: &TrainingBatch, mode: BatchNorm) -> Result<Measured, TrainError> {
+        let measured = self.learner.measure(self.result(), batch, mode)?;
+        let is_finite = measured.totals.is_finite();
+        if is_finite { Ok(measured) } else { Err(TrainError::OutputsNotFinite { updates: self.done }) }
     }
 
     /// Stores the state; a net that is not finite is an error.
@@ -286,7 +292,7 @@ fn evenly_spaced(count: usize, available: usize) -> Vec<usize> {
 }
 
 /// An error if a value is NaN or infinite. A loss can be finite with such a net: batch norm does not use its running statistics in
-/// training, and the last update is followed by no loss.
+/// training.
 fn check_finite(update: u32, groups: [&Weights; 2]) -> Result<(), TrainError> {
     for (name, tensor) in groups.into_iter().flatten() {
         if let Some(&value) = tensor.data.iter().find(|value| !value.is_finite()) {

@@ -112,6 +112,23 @@ fn a_device_is_checked_before_it_is_measured() {
 }
 
 #[test]
+fn of_an_nnue_only_the_training_is_measured_on_a_device() {
+    let ended = Experiment::new("").command(&[
+        "bench",
+        "device",
+        "--device=cpu",
+        "--precision=f32",
+        "--nets=nnue-128",
+        "--seconds=0",
+        "--training-batch=4",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("nnue-128 plays in integers on the CPU"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("ok  training of nnue-128 in f32"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("evaluations/s"), "{}", ended.stdout);
+}
+
+#[test]
 fn missing_devices_and_nets_are_bad_input() {
     for (wrong, expected) in [
         ("--nets=dc0-9x9", "there is no net \"dc0-9x9\"; there are dc0-2x32, "),

@@ -68,7 +68,7 @@ struct Part {
 
 impl Step for Arena {
     const KIND: &'static StepKind = &StepKind::ARENA;
-    const VERSION: u32 = 14;
+    const VERSION: u32 = 15;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
         form: "run.arena(player, player, #{…})",

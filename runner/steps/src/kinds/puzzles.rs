@@ -87,7 +87,7 @@ pub(crate) struct Puzzles {
 
 impl Step for Puzzles {
     const KIND: &'static StepKind = &StepKind::PUZZLES;
-    const VERSION: u32 = 11;
+    const VERSION: u32 = 12;
     const USAGES: &'static [Usage] = &[Usage {
         name: "puzzles",
         form: "run.puzzles(player, \"suite.epd\" or [\"FEN bm Qd1+;\", …], #{…})",

@@ -57,7 +57,7 @@ struct Part {
 
 impl Step for Reanalysis {
     const KIND: &'static StepKind = &StepKind::REANALYZE;
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     const USAGES: &'static [Usage] = &[Usage {
         name: "reanalyze",
         form: "run.reanalyze(network, window, #{…})",

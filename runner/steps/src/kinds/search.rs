@@ -76,7 +76,7 @@ struct Part {
 
 impl Step for PositionSearch {
     const KIND: &'static StepKind = &StepKind::SEARCH;
-    const VERSION: u32 = 10;
+    const VERSION: u32 = 11;
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
         form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",

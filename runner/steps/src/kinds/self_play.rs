@@ -16,8 +16,8 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{
-    self, AlphaBetaJob, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams,
-    SelfPlaySearch, SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
+    self, Archive, GameRow, KeepShard, Openings, SearcherKind, SelfPlayJob, SelfPlayParams, SelfPlaySearch,
+    SelfPlayStats, Shard, ShardResult, StartParams, shards_of,
 };
 use dc0_core::store::{FileEntry, Provenance, read_entry, write_shard_table};
 use dc0_process::format::counted;
@@ -72,7 +72,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static StepKind = &StepKind::SELF_PLAY;
-    const VERSION: u32 = 14;
+    const VERSION: u32 = 15;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
@@ -331,7 +331,7 @@ fn assumed(params: &SelfPlayParams, assumption: Assumption) -> SelfPlayStats {
 
 /// Plays shards with the search of the job's parameters; alpha-beta evaluates positions in the net's integers, without the job's
 /// evaluators.
-pub fn play(
+fn play(
     job: &SelfPlayJob<'_>,
     net: &Checkpoint,
     shards: &[Shard],
@@ -343,9 +343,7 @@ pub fn play(
         SelfPlaySearch::Tree(_) => selfplay::play(job, shards, lanes, keep, observer)?,
         SelfPlaySearch::AlphaBeta(_) => {
             let net = NnueNet::shared(&net.spec, &net.weights)?;
-            let SelfPlayJob { params, seed, network, tables, openings, .. } = *job;
-            let job = AlphaBetaJob { params, seed, network, net: &net, tables, openings };
-            selfplay::play_alphabeta(&job, shards, lanes, keep, observer)?;
+            selfplay::play_alphabeta(job, &net, shards, lanes, keep, observer)?;
         }
     }
     Ok(())
@@ -377,8 +375,8 @@ pub fn play_shard(
     play_one(&job, net, shard, observer)
 }
 
-/// Plays one shard on one lane.
-fn play_one(
+/// Plays one shard of a job on one lane, without storing it.
+pub fn play_one(
     job: &SelfPlayJob<'_>,
     net: &Checkpoint,
     shard: Shard,

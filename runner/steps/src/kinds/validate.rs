@@ -49,7 +49,7 @@ struct Part {
 
 impl Step for NetworkValidation {
     const KIND: &'static StepKind = &StepKind::VALIDATE;
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const USAGES: &'static [Usage] = &[Usage {
         name: "validate",
         form: "run.validate(network, window, #{…})",
@@ -244,6 +244,7 @@ impl NetworkValidation {
         Value::of([
             ("games", count((f64::from(self.games()) * params.held_out.unwrap_or(1.0)) as u64)),
             ("positions", count(self.positions(params))),
+            ("scored_positions", count(self.positions(params))),
             ("policy_loss", Value::Float(policy)),
             ("policy_entropy", Value::Float(entropy)),
             ("policy_accuracy", Value::Float(accuracy)),

@@ -1,22 +1,17 @@
 //! Grown nets against the nets that they grew from.
 
-use super::largest_difference;
+use super::{largest_difference, reference};
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
-use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use crate::network::{
-    Activation, AuxiliaryHeadsSpec, Evaluations, Evaluator, GrowParams, MovesLeftHeadSpec, NetworkSpec,
-    NnueInputs, PolicyHeadSpec, Tower, TowerSpec, Weights, check_against, grow, layout,
+    Activation, AuxiliaryHeadsSpec, Evaluations, GrowParams, MovesLeftHeadSpec, NetworkSpec, NnueInputs,
+    PolicyHeadSpec, Tower, TowerSpec, Weights, check_against, grow, layout,
 };
 use crate::rng::Seed;
 
 const SEED: Seed = Seed { run: 4, step: 2 };
 
 fn evaluate(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
-    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
-    let mut evaluator = TorchEvaluator::new(spec, weights, options).expect("builds");
-    let mut out = Evaluations::default();
-    evaluator.evaluate(&batch_of(0..30), &mut out).expect("evaluates");
-    out
+    reference(spec, weights, &batch_of(0..30))
 }
 
 #[test]

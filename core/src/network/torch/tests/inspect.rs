@@ -29,6 +29,16 @@ fn an_inspection_finds_a_dead_unit_and_a_constant_value() {
     assert!(inspection.layers.iter().all(|layer| layer.largest >= layer.deviation && layer.deviation > 0.0));
 }
 
+#[test]
+fn outputs_that_are_not_finite_are_an_error_that_names_the_first_layer() {
+    let spec = all_kinds().remove(0);
+    let mut weights = trained_weights(&spec);
+    // The root of a negative variance is not a number, though the weights are finite.
+    weights.get_mut("tower.1.bn1.running_var").expect("exists").data.fill(-1e6);
+    let error = inspect(&spec, &weights, &batch_of(0..3)).expect_err("is not finite").to_string();
+    assert!(error.contains("not finite, from the layer tower.1.conv1 on"), "{error}");
+}
+
 fn assert_same(found: &LayerStatistics, expected: &LayerStatistics) {
     let figures =
         |layer: &LayerStatistics| [layer.mean, layer.deviation, layer.largest, layer.zeros, layer.dead];

@@ -1,12 +1,12 @@
-//! A watched forward pass against the evaluator.
+//! A watched forward pass against one of the training net.
 
-use super::super::{Precision, forward_pass};
-use super::{all_kinds, batch_of, evaluate, evaluator, trained_weights};
+use super::super::forward_pass;
+use super::{all_kinds, batch_of, reference, trained_weights};
 use crate::network::graph::{Graph, Shape};
 use crate::network::{Evaluations, EvaluatorError};
 
 #[test]
-fn a_forward_pass_agrees_with_the_evaluator_and_has_every_layer() {
+fn a_forward_pass_agrees_with_the_training_net_and_has_every_layer() {
     for spec in all_kinds() {
         let (weights, batch) = (trained_weights(&spec), batch_of(17..18));
         let pass = forward_pass(&spec, &weights, &batch).expect("runs");
@@ -15,7 +15,7 @@ fn a_forward_pass_agrees_with_the_evaluator_and_has_every_layer() {
             wdl: vec![pass.wdl],
             moves_left: pass.moves_left.into_iter().collect(),
         };
-        let evaluated = evaluate(&mut evaluator(&spec, &weights, Precision::F32), &batch);
+        let evaluated = reference(&spec, &weights, &batch);
         assert!(super::largest_difference(&evaluation, &evaluated) < 1e-4, "{spec:?}");
         let graph = Graph::new(&spec);
         assert_eq!(graph.layers.len(), pass.layers.len());

@@ -733,6 +733,46 @@ fn a_training_that_diverges_is_an_error_that_names_the_update() {
     assert!(error.to_string().contains("lower learning_rate"), "{error}");
 }
 
+/// The loss of an update is that of the net before it.
+#[test]
+fn a_net_that_the_last_update_made_useless_is_an_error_with_and_without_held_out_games() {
+    let (games, positions) = random_games(8, 10);
+    let sgd = OptimizerParams { kind: OptimizerKind::Sgd, ..OptimizerParams::default() };
+    for validation_fraction in [0.0, 0.5] {
+        let learning_rate = Schedule::constant(1e8);
+        let params = TrainParams {
+            updates: 1,
+            learning_rate,
+            clip_norm: None,
+            validation_fraction,
+            ..short(sgd.clone())
+        };
+        let samples = samples(&games, &positions, &params);
+        assert_eq!(samples.validation_count() > 0, validation_fraction > 0.0);
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let state = folder.path().join("state");
+        let error = run_with(&params, &samples, &state, &Silent).expect_err("diverges");
+        assert!(matches!(error, TrainError::OutputsNotFinite { updates: 1 }), "{error}");
+        assert!(error.to_string().ends_with("lower learning_rate or set clip_norm"), "{error}");
+        assert!(!state.exists(), "a useless state must not be stored");
+    }
+}
+
+#[test]
+fn a_start_net_that_overflows_is_not_blamed_on_the_learning_rate() {
+    let (games, positions) = random_games(8, 10);
+    let mut start = tiny_net();
+    start.weights.get_mut("value.dense2.weight").expect("in the layout").data.fill(1e38);
+    for validation_fraction in [0.0, 0.5] {
+        let params = TrainParams { validation_fraction, ..short(OptimizerParams::default()) };
+        let samples = samples(&games, &positions, &params);
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let error = run_net(&start, &params, &samples, &folder.path().join("state"), &Silent);
+        let error = error.expect_err("overflows").to_string();
+        assert!(error.contains("the start net's own outputs are too large"), "{error}");
+    }
+}
+
 /// Batch norm normalises by the batch, so an overflow of its running variance shows in no loss.
 #[test]
 fn an_overflow_that_no_loss_shows_is_an_error_too() {

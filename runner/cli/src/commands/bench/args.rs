@@ -57,7 +57,7 @@ pub(crate) struct BenchDeviceArgs {
     /// Where nets run: auto, cpu, cuda:0, …
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub device: String,
-    /// Nets by the names of presets.
+    /// Nets by the names of presets; of an nnue, which plays in integers on the CPU, only the training is measured.
     #[arg(
         long,
         value_name = "NAME,…",

@@ -165,22 +165,15 @@ mod tests {
     use std::path::Path;
 
     use super::{COLD, TINY, WARM};
-    use dc0_script::dry_run::DryRun;
+    use dc0_script::plans::ScriptToPlan;
     use dc0_steps::RunOptions;
 
     #[test]
     fn calibration_scripts_pass_a_check() {
         for script in [COLD, WARM] {
-            let outcome = DryRun {
-                path: Path::new("calibrate.rhai"),
-                text: &format!("{TINY}{script}"),
-                overrides: Vec::new(),
-                options: RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") },
-                operations: 1_000_000,
-                is_stopped: Box::new(|| false),
-            }
-            .run();
-            assert_eq!(outcome.error(), None);
+            let (path, text) = (Path::new("calibrate.rhai"), format!("{TINY}{script}"));
+            let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
+            assert_eq!(ScriptToPlan::new(path, &text, options).plan().error(), None);
         }
     }
 }

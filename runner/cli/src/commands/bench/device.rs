@@ -17,7 +17,7 @@ use dc0_core::trainer::TrainPrecision;
 use self::training::Training;
 use super::BenchError;
 use super::args::BenchDeviceArgs;
-use dc0_backend::{device_name, lanes_on};
+use dc0_backend::{device_name, is_by_rows, lanes_on};
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 
@@ -38,15 +38,22 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
         TorchOptions { device, precision, threads: 1, pad_to }
     };
     let trainings = trainings(args, device, &nets)?;
+    let (by_rows, evaluated): (Vec<&Net>, Vec<&Net>) = nets.iter().partition(|net| is_by_rows(&net.spec));
+    for net in by_rows {
+        let name = &net.name;
+        console.result(&format!(
+            "{name} plays in integers on the CPU, not on a device; `dc0-run bench alphabeta --net NET` measures it"
+        ));
+    }
     for precision in &args.precision {
-        for net in &nets {
+        for net in &evaluated {
             console.result(&check::against_cpu(net, options(*precision))?);
         }
     }
     for training in &trainings {
         console.result(&training.check()?);
     }
-    for precision in &args.precision {
+    for precision in args.precision.iter().filter(|_| !evaluated.is_empty()) {
         let options = options(*precision);
         let peak = peak(options, lanes, Duration::from_secs(args.seconds))?;
         let (precision, tera) = (options.precision.name(), peak / 1e12);
@@ -54,7 +61,7 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
             "\n{device:?} in {precision}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
         ));
         console.result("net                 batch  evaluations/s  of the peak  bytes to it  bytes back");
-        for net in &nets {
+        for net in &evaluated {
             of_net(args, net, options, lanes, peak, console)?;
         }
     }
