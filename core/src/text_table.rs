@@ -44,9 +44,11 @@ pub fn aligned<R: AsRef<[String]>>(rows: &[R], align: impl Fn(usize) -> Align) -
     rows.iter().map(line).collect()
 }
 
-/// A figure with some digits after the point; from a million on, as a power of ten.
+/// A figure with some digits after the point; from a million on, and where fewer than two of the digits would say something, as a power
+/// of ten.
 pub fn figure(value: f64, digits: usize) -> String {
-    if value.abs() < 1e6 || !value.is_finite() {
+    let least = 0.1_f64.powi(digits as i32 - 1);
+    if (least..1e6).contains(&value.abs()) || value == 0.0 || !value.is_finite() {
         return format!("{value:.digits$}");
     }
     format!("{value:.digits$e}")
@@ -57,9 +59,20 @@ mod tests {
     use super::{Align, aligned, figure};
 
     #[test]
-    fn large_figures_are_powers_of_ten() {
-        let figures = [2.5, -0.0004, 999_999.25, -3.4e38, 1e6, f64::INFINITY, f64::NAN];
-        let expected = ["2.500", "-0.000", "999999.250", "-3.400e38", "1.000e6", "inf", "NaN"];
+    fn large_and_small_figures_are_powers_of_ten() {
+        let figures = [2.5, 0.012, 999_999.25, -3.4e38, 1e6, -0.0004, 2e-5, 0.0, f64::INFINITY, f64::NAN];
+        let expected = [
+            "2.500",
+            "0.012",
+            "999999.250",
+            "-3.400e38",
+            "1.000e6",
+            "-4.000e-4",
+            "2.000e-5",
+            "0.000",
+            "inf",
+            "NaN",
+        ];
         assert_eq!(figures.map(|value| figure(value, 3)), expected);
     }
 

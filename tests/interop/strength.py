@@ -176,7 +176,7 @@ class Tournament:
         for (first, second), count in sorted(games.items()):
             extra = 0.5 * (count / total(first) + count / total(second))
             for points in (1.0, 0.0):
-                # Half a game with both colours; its share in the variance is that of one such half, `extra` times.
+                # A game won and a game lost, half with either colour; they share in the variance as whole games, `extra / 2` times each.
                 cluster = len(given["pairs"]) + len(self.halves)
                 self.halves.append((cluster, extra))
                 game(first, second, points, cluster, 0.25 * extra)
@@ -228,8 +228,8 @@ class Tournament:
         self.virtual = np.zeros((size, size))
         for cluster, extra in self.halves:
             games = self.cluster == cluster
-            score = self.x[games].T @ (0.25 * residual[games])
-            self.virtual += extra * np.outer(score, score)
+            score = self.x[games].T @ (0.5 * residual[games])
+            self.virtual += 0.5 * extra * np.outer(score, score)
         self.covariance = self.inverse @ (middle + self.virtual) @ self.inverse
 
     def along(self, games, sign):

@@ -78,7 +78,17 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
     store_match_of(folder, number, pairs, [id(number + 1), id(number)]);
 }
 
-fn store_match_of(folder: &Path, number: u32, pairs: u32, [first, second]: [String; 2]) {
+fn store_match_of(folder: &Path, number: u32, pairs: u32, players: [String; 2]) {
+    store_match_scored(folder, number, pairs, players, |game| f64::from(game % 2));
+}
+
+fn store_match_scored(
+    folder: &Path,
+    number: u32,
+    pairs: u32,
+    [first, second]: [String; 2],
+    score: impl Fn(u32) -> f64,
+) {
     let game = |game: u32| MatchGameRow {
         game,
         pair: game / 2,
@@ -92,8 +102,12 @@ fn store_match_of(folder: &Path, number: u32, pairs: u32, [first, second]: [Stri
         scores: Scores::default(),
         depths: Vec::new(),
         seconds: Vec::new(),
-        score: f64::from(game % 2),
-        result: GameResult::BlackWins,
+        score: score(game),
+        result: if (score(game) == 1.0) == game.is_multiple_of(2) {
+            GameResult::WhiteWins
+        } else {
+            GameResult::BlackWins
+        },
         reason: Reason::Checkmate.into(),
         detail: String::new(),
     };
@@ -174,6 +188,7 @@ fn about(name: &str, generations: u32) -> ReportRun {
         params: Value::Group([("note".to_owned(), Value::Text("</script><b>'\"".to_owned()))].into()),
         environment: Vec::new(),
         script: "let run = open_run(\"x\"); // </pre><script>".to_owned(),
+        promotes: false,
         generations: (0..generations).map(|net| (net, digest(net))).collect(),
         unfinished: vec!["the step 00000006 (self_play) was begun and is not finished".to_owned()],
     }
@@ -659,6 +674,114 @@ fn element_ids_are_unique() {
     assert!(charts.contains("time-0") && charts.contains("time-1"));
 }
 
+/// The cells of a player's row in the table of ratings.
+fn rating_cells(html: &str, player: &str) -> Vec<String> {
+    let table = html.split(">Elo per hour</th>").nth(1).expect("the table of ratings");
+    let row = table
+        .split(&format!("<td>{player}</td>"))
+        .nth(1)
+        .expect("a row")
+        .split("</tr>")
+        .next()
+        .expect("an end");
+    row.split("</td>").filter_map(|cell| Some(cell.rsplit_once('>')?.1.to_owned())).collect()
+}
+
+#[test]
+fn what_is_gained_over_the_anchor_is_divided_by_the_time_after_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    // Net 1 loses every fourth game, as often with White as with Black.
+    store_match_scored(folder.path(), 0, 8, [id(1), id(0)], |game| {
+        f64::from(u8::from(![0, 5].contains(&(game % 8))))
+    });
+    let html = drawn(source).html;
+    let [anchor, stronger] = ["0000", "0001"].map(|player| rating_cells(&html, player));
+    let per_hour = |cells: &[String]| cells[cells.len() - 2].clone();
+    assert_eq!(per_hour(&anchor), "–");
+    // Steps take a minute each; net 0 is made by the first, and net 1 by the third.
+    let elo: f64 = stronger[1].parse().expect("Elo");
+    let rate: f64 = per_hour(&stronger).parse().expect("Elo per hour");
+    assert!(elo > 50.0 && (rate / elo - 30.0).abs() < 0.5, "{stronger:?}");
+}
+
+#[test]
+fn games_ended_by_the_ply_cap_are_no_draws_of_an_iteration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    let games: Vec<GameRow> = (0..4)
+        .map(|game| GameRow {
+            reason: if game < 2 { Reason::Threefold.into() } else { Reason::PlyCap.into() },
+            ..game_row(game)
+        })
+        .collect();
+    let path = "games/iteration=0000/part-0a-00000.parquet";
+    write_table(folder.path(), path, &games, &Provenance::new()).expect("valid rows");
+    let html = drawn(source).html;
+    let (_, tile) = html.split_once("draws in the last iteration (4 games)").expect("a tile");
+    let tile: String = tile.chars().take(80).collect();
+    assert!(tile.contains(">25 %<"), "{tile}");
+}
+
+#[test]
+fn overfitting_is_judged_by_squared_errors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut source = source("plain", folder.path());
+    let judged = |source: &RunSource| {
+        let html = drawn(source.clone()).html;
+        let (_, found) = html.split_once("Overfitting").expect("the check");
+        found.chars().take(400).collect::<String>()
+    };
+    // Cross-entropies do not differ by as much as AlphaGo's squared errors.
+    let losses = [("validation_value_loss", 3.0), ("value_loss", 1.0)];
+    source.steps[4] = step(4, "train", 2, 2, &losses);
+    assert!(judged(&source).contains("no held-out games with a result"), "{}", judged(&source));
+    source.steps[4] =
+        step(4, "train", 2, 2, &[losses[0], ("value_loss", 2.9), ("validation_brier", 0.6), ("brier", 0.2)]);
+    let found = judged(&source);
+    assert!(found.contains("0.6 on held-out games and 0.2 in training, a ratio of 3;"), "{found}");
+    // The value loss of a scalar head is a squared error.
+    let scalar = Value::of([("kind", Value::Text("scalar".to_owned()))]);
+    source.steps[0].params = Value::of([("value_head", scalar)]);
+    source.steps[4] = step(4, "train", 2, 2, &losses);
+    assert!(judged(&source).contains("a ratio of 3;"), "{}", judged(&source));
+}
+
+#[test]
+fn only_budgets_of_nets_without_a_search_of_their_own_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut source = source("plain", folder.path());
+    let search = |simulations: i64| Value::of([("simulations", Value::Int(simulations))]);
+    let own = |search: Value| Value::of([("alphabeta", Value::None), ("search", search)]);
+    let params = |simulations, first: Value| {
+        Value::of([("search", search(simulations)), ("first", first), ("second", own(Value::None))])
+    };
+    let is_noted = |source: &RunSource| drawn(source.clone()).html.contains("different search budgets");
+    source.steps[3].params = params(4, own(Value::None));
+    source.steps[5].params = params(800, own(Value::None));
+    assert!(is_noted(&source));
+    // The players of the second match have no net, or bring their search along.
+    store_match_of(folder.path(), 1, 8, ["greedy".to_owned(), "random".to_owned()]);
+    assert!(!is_noted(&source));
+    store_match_of(folder.path(), 1, 8, [format!("{}@own", id(1)), "random".to_owned()]);
+    source.steps[5].params = params(800, own(search(16)));
+    assert!(!is_noted(&source));
+}
+
+#[test]
+fn a_net_with_a_search_of_its_own_has_no_number_in_the_table_of_ratings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    store_match_of(folder.path(), 1, 8, [format!("{}@own", id(1)), id(1)]);
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let statement = "select player, net from ratings order by player";
+    let rows = database.query(statement).expect("a statement").rows().expect("rows");
+    let found: Vec<_> =
+        rows.column("player").expect("players").into_iter().zip(rows.numbers("net").expect("nets")).collect();
+    let expected = [(id(0), Some(0.0)), (id(1), Some(1.0)), (format!("{}@own", id(1)), None)];
+    assert_eq!(found, expected.map(|(player, net)| (Value::Text(player), net)));
+}
+
 /// Four complete trials, one of them without a value for a parameter, and a failed one with a text that no other has.
 fn store_trials(folder: &Path) {
     let text = |text: &str| Value::Text(text.to_owned());
@@ -754,4 +877,55 @@ fn a_sweep_shows_trials_without_a_parameter_too() {
     assert_eq!(chart(&report, "slice-0-0").x.scale, Scale::Logarithm);
     assert!(report.html.contains("the run of each trial has a report of its own"));
     assert!(!report.html.contains("NaN"));
+}
+
+#[test]
+fn trials_that_tie_are_all_among_the_best_and_small_values_are_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let states = ["complete", "complete", "complete", "stale", "paused", "failed", "pruned", "complete"];
+    let columns = [
+        ("trial", (0..8).map(Value::Int).collect()),
+        ("state", states.map(|state| Value::Text(state.to_owned())).to_vec()),
+        (
+            "value",
+            [0.075, 0.075, f64::midpoint(0.05, 0.1), 0.9, 0.8, 0.7, 0.6, 2e-5].map(Value::Float).to_vec(),
+        ),
+        ("low", vec![Value::None; 8]),
+        ("high", vec![Value::None; 8]),
+        ("games", vec![Value::None; 8]),
+        ("evaluations", vec![Value::None; 8]),
+        ("param_rate", (0..8).map(|trial| Value::Float(f64::from(trial))).collect()),
+        ("param_width", (0..8).map(|trial| Value::Float(f64::from(trial % 3))).collect()),
+    ];
+    let columns =
+        columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells, if_empty: WideKind::Float });
+    write_wide(folder.path(), "trials.parquet", "trials", 1, &columns, &Provenance::new()).expect("writes");
+    let source = SweepSource {
+        name: "s".to_owned(),
+        folder: folder.path().to_owned(),
+        trials: Provenance::new(),
+        has_values: true,
+    };
+    let database = Database::new(Vec::new(), vec![source], Work::Exact);
+    let sweep = ReportSweep {
+        name: "s".to_owned(),
+        objective: "elo".to_owned(),
+        maximize: true,
+        importances: ["rate", "width"].map(|name| (name.to_owned(), 0.5)).to_vec(),
+        logarithmic: Vec::new(),
+        failures: Vec::new(),
+    };
+    let report = report(&database, &[], &[sweep]).expect("a report");
+    let Marks::Parallel { lines, .. } = &chart(&report, "parallel-0").marks else { panic!("lines") };
+    assert_eq!(lines.iter().map(|line| line.best).collect::<Vec<_>>(), [true, true, true, false]);
+    let quarters: Vec<usize> =
+        series(chart(&report, "pair-0-0-1")).into_iter().map(|(_, points)| points).collect();
+    assert_eq!(quarters, [1, 0, 0, 3]);
+    let html = &report.html;
+    assert!(html.contains("Its differences to 2 other trials are 0") && html.contains("2.0000e−5"), "{html}");
+    assert!(html.contains("How far chance alone makes trials differ is not known."));
+    let (_, board) = html.split_once("Leaderboard").expect("a leaderboard");
+    let positions =
+        ["0007", "0004", "0006", "0005", "0003"].map(|trial| board.find(&format!("<td>{trial}</td>")));
+    assert!(positions.is_sorted() && positions[0].is_some(), "{positions:?}");
 }

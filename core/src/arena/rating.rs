@@ -15,8 +15,8 @@
 //! make scores less variable than independent wins and losses, so the covariance is the sandwich estimator of White (1982),
 //! `H⁻¹ J H⁻¹`, with one cluster for each pair of games. The part of a cluster's variance that the fit has taken up, `M H⁻¹ M` for the
 //! model's M, is added again (the bias of Mancl and DeRouen 2001), scaled by the dispersion of all pairs (Wedderburn 1974). Student's
-//! quantile has the degrees of freedom of Satterthwaite (1946). A virtual draw counts as half a game won and half a game lost: the
-//! likelihood is the same, but it has a variance, since a match whose pairs are all level does not prove that the players are equal.
+//! quantile has the degrees of freedom of Satterthwaite (1946). Half of the virtual draws count as won and half as lost: the
+//! likelihood is the same, but they have a variance, since a match whose pairs are all level does not prove that the players are equal.
 
 mod fit;
 mod groups;

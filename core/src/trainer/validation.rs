@@ -145,6 +145,7 @@ impl PredictionSums {
         let known = |value: f64| if value.is_nan() { Value::None } else { Value::Float(value) };
         Value::of([
             ("positions", Value::Int(self.positions as i64)),
+            ("scored_positions", Value::Int(self.brier.count as i64)),
             ("policy_loss", self.policy.value()),
             ("policy_entropy", self.target_entropy.value()),
             ("policy_accuracy", self.likeliest.value()),

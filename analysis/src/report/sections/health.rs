@@ -20,7 +20,7 @@ const ENTROPY: f64 = 0.1;
 const CALIBRATION: f64 = 0.15;
 /// The results of fewer games differ from the best of values by chance. Chosen.
 const CALIBRATED_GAMES: usize = 100;
-/// Held-out value loss divided by that of training; `AlphaGo`'s first value net, which overfitted, had 0.37 / 0.19.
+/// Squared error on held-out games divided by that in training; `AlphaGo`'s first value net, which overfitted, had 0.37 / 0.19.
 const OVERFITTING: f64 = 0.37 / 0.19;
 const DISTINCT: f64 = 0.5;
 const WHITE_SCORE: [f64; 2] = [0.35, 0.65];
@@ -53,8 +53,9 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "Overfitting",
-        "A game has many positions and only one result. AlphaGo's first value net had a loss of 0.37 on new games and 0.19 on \
-         its own, which its authors called memorising (Silver et al. 2016, Methods).",
+        "A game has many positions and only one result. AlphaGo's first value net had a squared error of 0.37 on new \
+         games and 0.19 on its own, which its authors called memorising (Silver et al. 2016, Methods). Cross-entropies have no such ratio: \
+         their least is the entropy of the targets.",
         overfitting,
     ),
     (
@@ -205,12 +206,17 @@ fn entropy(context: &Context<'_>, run: &ReportRun) -> Outcome {
 
 fn overfitting(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let Some(step) = last(context, run, "train") else { return no_data("no training") };
-    let losses = step.figure("validation_value_loss").zip(step.figure("value_loss"));
-    let Some((held_out, training)) = losses.filter(|(_, training)| *training > 0.0) else {
-        return no_data("no games were held out");
+    let kind = |step: &Step| step.params.member("value_head").and_then(|head| head.member("kind")).cloned();
+    let is_scalar =
+        |step: &Step| step.run == run.name && kind(step) == Some(Value::Text("scalar".to_owned()));
+    let both = |name: &str| step.figure(&format!("validation_{name}")).zip(step.figure(name));
+    // The value loss of a scalar head is a squared error, too.
+    let errors = both("brier").or_else(|| both("value_loss").filter(|_| context.steps.iter().any(is_scalar)));
+    let Some((held_out, training)) = errors.filter(|(_, training)| *training > 0.0) else {
+        return no_data("no held-out games with a result");
     };
     let found = format!(
-        "value loss {} on held-out games and {} in training, a ratio of {}; warning above {}",
+        "squared error of values {} on held-out games and {} in training, a ratio of {}; warning above {}",
         short(held_out),
         short(training),
         short(held_out / training),
@@ -342,6 +348,7 @@ mod tests {
             params: Value::None,
             environment: Vec::new(),
             script: String::new(),
+            promotes: false,
             generations: Vec::new(),
             unfinished: Vec::new(),
         };

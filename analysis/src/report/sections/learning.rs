@@ -63,7 +63,7 @@ const PLANS: [Plan; 8] = [
         "brier",
         "Brier score",
         "Squared error of win, draw and loss against the results of games that have one. Always expecting the same, at its best, gives \
-         the variance of the results.",
+         1 − the sum of the squared shares of wins, draws and losses.",
         "squared error",
         5,
     ),

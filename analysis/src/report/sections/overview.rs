@@ -153,7 +153,9 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     let last = context.outcomes.iter();
     let last = last.filter(|outcome| outcome.run == run.name && Some(outcome.iteration) == iteration);
     let games: f64 = last.clone().map(|outcome| outcome.games).sum();
-    let draws: f64 = last.filter(|outcome| outcome.result == 0).map(|outcome| outcome.games).sum();
+    // A game ended by the ply cap is stored as a draw.
+    let drawn = last.filter(|outcome| outcome.result == 0 && outcome.reason != "ply_cap");
+    let draws: f64 = drawn.map(|outcome| outcome.games).sum();
     tiles.push(tile("games", short(totals.games)));
     tiles.push(tile("positions", short(totals.positions)));
     if games > 0.0 {

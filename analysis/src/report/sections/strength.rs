@@ -1,12 +1,15 @@
 //! How strong the nets are: one joint rating, by net and by cumulative cost.
 
+use dc0_core::params::Value;
+use dc0_core::store::MatchGameRow;
+
 use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesStyle, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::matches::{Player, Standing};
 use crate::report::section::{Part, Section, Table};
-use crate::report::steps::Step;
+use crate::report::steps::{Spent, Step};
 
 /// The x axis of a chart of ratings: its name, its label and a player's value.
 type XAxis = (&'static str, &'static str, fn(&Player) -> Option<f64>);
@@ -74,7 +77,7 @@ fn fitted(context: &Context<'_>, standing: &Standing) -> Option<String> {
         |draws| {
             let [draw, low, high] =
                 [draws.value, draws.low, draws.high].map(|share| format!("{:.0}\u{a0}%", 100.0 * share));
-            format!("equal players draw {draw} of their games ({low} to {high})")
+            format!("equal players draw {draw} of their games ({low} to {high}), those ended by the ply cap included")
         },
     );
     Some(format!("In the matches{of}, White's advantage is {white}, and {draws}."))
@@ -163,6 +166,7 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
     let dash = || "–".to_owned();
     let has_device = standing.players.iter().any(|player| player.spent.device_seconds > 0.0);
     let columns = if has_device { HEAD.len() } else { HEAD.len() - 1 };
+    let anchor = standing.players.iter().find(|player| standing.anchor.as_ref() == Some(&player.name));
     let row = |player: &Player| {
         let rating = player.rating.map_or_else(
             || "not connected by matches".to_owned(),
@@ -177,13 +181,14 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
         let interval = player.rating.filter(|rating| rating.high > rating.low);
         let interval = interval.map_or_else(dash, |rating| signed(rating.low, rating.high));
         let if_net = |cell: String| if player.net.is_some() { cell } else { dash() };
-        let hours = player.spent.seconds / 3600.0;
-        let per_hour = player.rating.filter(|_| hours > 0.0).map(|rating| short(rating.elo / hours));
-        let per_cpu_hour = player.rating.zip(player.spent.cpu_seconds.filter(|seconds| *seconds > 0.0));
-        let per_device_hour = player.rating.filter(|_| player.spent.device_seconds > 0.0);
-        let per_device_hour =
-            per_device_hour.map(|rating| short(rating.elo / (player.spent.device_seconds / 3600.0)));
-        let per_cpu_hour = per_cpu_hour.map(|(rating, seconds)| short(rating.elo / (seconds / 3600.0)));
+        // What was gained over the anchor, by what was spent after it.
+        let gained = |seconds: fn(&Spent) -> Option<f64>| {
+            let hours = (seconds(&player.spent)? - seconds(&anchor?.spent)?) / 3600.0;
+            player.rating.filter(|_| hours > 0.0).map(|rating| short(rating.elo / hours))
+        };
+        let by_time = gained(|spent| Some(spent.seconds));
+        let by_cpu = gained(|spent| spent.cpu_seconds);
+        let by_device = gained(|spent| Some(spent.device_seconds));
         let mut cells = vec![
             player.name.clone(),
             player.generation.map_or_else(dash, |generation| generation.to_string()),
@@ -196,9 +201,9 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
             if_net(short(player.spent.games)),
             if_net(short(player.spent.positions)),
             if_net(short(player.spent.evaluations)),
-            if_net(per_hour.unwrap_or_else(dash)),
-            if_net(per_cpu_hour.unwrap_or_else(dash)),
-            if_net(per_device_hour.unwrap_or_else(dash)),
+            if_net(by_time.unwrap_or_else(dash)),
+            if_net(by_cpu.unwrap_or_else(dash)),
+            if_net(by_device.unwrap_or_else(dash)),
         ];
         cells.truncate(columns);
         (false, cells)
@@ -217,11 +222,25 @@ fn signed(low: f64, high: f64) -> String {
     format!("{low:+.0} to {high:+.0}").replace('-', "−")
 }
 
+/// Whether a match's own search is that of a player: a net that brings neither a search nor alpha-beta.
+fn uses_its_search(context: &Context<'_>, step: &Step) -> bool {
+    let pair = context.pairs.iter().find(|pair| pair.run == step.run && Some(pair.number) == step.number);
+    let brings = |role: &str, what: &str| {
+        let own = step.params.member(role).and_then(|own| own.member(what));
+        own.is_some_and(|own| *own != Value::None)
+    };
+    let uses = |role: &str, player: &str| {
+        MatchGameRow::net_of(player).is_some() && !brings(role, "search") && !brings(role, "alphabeta")
+    };
+    pair.is_some_and(|pair| uses("first", &pair.result.first) || uses("second", &pair.result.second))
+}
+
 /// A note on matches with different search budgets: a rating treats a net as one player, whatever its search.
 fn budgets(context: &Context<'_>) -> Option<String> {
     let simulations = |step: &Step| step.params.member("search")?.figure("simulations");
     let budgets = |run: &ReportRun| {
         let arenas = context.steps.iter().filter(|step| step.run == run.name && step.kind == "arena");
+        let arenas = arenas.filter(|step| uses_its_search(context, step));
         let mut all: Vec<f64> = arenas.filter_map(simulations).collect();
         all.sort_by(f64::total_cmp);
         all.dedup();

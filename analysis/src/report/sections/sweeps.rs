@@ -1,6 +1,7 @@
 //! Sweeps: the leaderboard of trials, parameter importance, parallel coordinates, and a slice for each parameter.
 
 use dc0_core::params::Value;
+use dc0_core::text_table::figure;
 
 use crate::charts::{Axis, Chart, Ink, Marks, ParallelLine, Point, Series, SeriesStyle, short};
 use crate::error::AnalysisError;
@@ -12,12 +13,13 @@ use crate::report::section::{Part, Section, Table, drawn};
 
 /// The most trials that the leaderboard shows.
 const SHOWN: usize = 30;
-/// The share of the trials that is highlighted as best.
-const BEST: f64 = 0.25;
+/// The relative difference up to which values are equal: means of equal scores may differ by rounding. Chosen.
+const ROUNDING: f64 = 1e-12;
 const PREFIX: &str = "param_";
 /// The most important parameters, of which each two have a chart.
 const PAIRED: usize = 3;
-const NO_IMPORTANCES: &str = "The importance of the parameters is computed from eight complete trials on.";
+const NO_IMPORTANCES: &str = "The importance of the parameters is computed from eight complete trials on, \
+    if the best quarter of them is not all.";
 
 /// A sweep's trials, the best first.
 struct Trials {
@@ -99,7 +101,15 @@ fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, Analysis
     let gain = |trial: &Trial| {
         trial.value.map_or(f64::NEG_INFINITY, |value| if sweep.maximize { value } else { -value })
     };
-    let rank = |trial: &Trial| trial.state != "complete";
+    // As in the printed leaderboard.
+    let rank = |trial: &Trial| match trial.state.as_str() {
+        "complete" => 0,
+        "paused" => 1,
+        "pruned" => 2,
+        "running" | "killed" => 3,
+        "failed" => 4,
+        _ => 5,
+    };
     rows.sort_by(|a, b| {
         rank(a).cmp(&rank(b)).then_with(|| gain(b).total_cmp(&gain(a))).then(a.number.cmp(&b.number))
     });
@@ -118,9 +128,23 @@ fn number_or_text(cell: &Value) -> Value {
     }
 }
 
+impl Trial {
+    fn ties(&self, other: &Self) -> bool {
+        let both = self.value.zip(other.value);
+        both.is_some_and(|(one, other)| (one - other).abs() <= ROUNDING * one.abs().max(other.abs()))
+    }
+}
+
 impl Trials {
     fn complete(&self) -> impl Iterator<Item = &Trial> {
         self.rows.iter().filter(|trial| trial.state == "complete" && trial.value.is_some())
+    }
+
+    /// The complete trials, each with its quarter, 0 for the best. Trials of equal value are in the quarter of the first of them.
+    fn quarters(&self) -> Vec<(usize, &Trial)> {
+        let complete: Vec<&Trial> = self.complete().collect();
+        let rank = |trial: &Trial| complete.iter().take_while(|better| !trial.ties(better)).count();
+        complete.iter().map(|trial| (QUARTERS.len() * rank(trial) / complete.len(), *trial)).collect()
     }
 
     /// The index of a parameter.
@@ -136,7 +160,7 @@ impl Trials {
 }
 
 fn number(value: f64) -> String {
-    format!("{value:.4}").replace('-', "−")
+    figure(value, 4).replace('-', "−")
 }
 
 fn with_interval(value: f64, (low, high): (f64, f64)) -> String {
@@ -162,17 +186,27 @@ fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
         .zip(&best.point)
         .map(|(name, value)| format!("{name} = {}", value_text(value)))
         .collect();
-    let is_open = |trial: &&Trial| trial.difference.is_some_and(|[_, low, high]| low <= 0.0 && high >= 0.0);
+    // Without an interval only an equal value is known to be as good.
+    let is_open = |trial: &&Trial| match trial.difference {
+        Some([_, low, high]) => low <= 0.0 && high >= 0.0,
+        None => trial.number != best.number && trial.ties(best),
+    };
     let doubt = match trials.complete().filter(is_open).count() {
         0 => String::new(),
-        1 => " The interval of its difference to one other trial contains 0; that one may be as good."
+        1 => " Its difference to one other trial is 0, or has an interval that contains 0; that one may be as good."
             .to_owned(),
         more => format!(
-            " The intervals of its differences to {more} other trials contain 0; they may be as good."
+            " Its differences to {more} other trials are 0, or have intervals that contain 0; they may be as good."
         ),
     };
+    let has_intervals = complete == 1 || trials.rows.iter().any(|trial| trial.difference.is_some());
+    let unknown = if has_intervals { "" } else { " How far chance alone makes trials differ is not known." };
     let value = value_and_interval(best);
-    format!("{counts} The best is trial {:04} with {value}: {}.{doubt}", best.number, point.join(", "))
+    format!(
+        "{counts} The best is trial {:04} with {value}: {}.{doubt}{unknown}",
+        best.number,
+        point.join(", ")
+    )
 }
 
 fn leaderboard(sweep: &ReportSweep, trials: &Trials) -> Table {
@@ -270,12 +304,11 @@ const QUARTERS: [&str; 4] = ["worst quarter", "third", "second", "best quarter"]
 
 fn pair(sweep: &ReportSweep, index: usize, trials: &Trials, (first, second): (usize, usize)) -> Chart {
     let (x, y) = (trials.axis(sweep, first), trials.axis(sweep, second));
-    let complete: Vec<&Trial> = trials.complete().collect();
+    let quarters = trials.quarters();
     let quarter = |(number, name): (usize, &&str)| {
         let from_best = QUARTERS.len() - 1 - number;
-        let is_in = |rank: usize| QUARTERS.len() * rank / complete.len() == from_best;
-        let of_quarter = complete.iter().enumerate().filter(|(rank, _)| is_in(*rank));
-        let point = |(_, trial): (usize, &&Trial)| {
+        let of_quarter = quarters.iter().filter(|(quarter, _)| *quarter == from_best);
+        let point = |(_, trial): &(usize, &Trial)| {
             Some(Point::new(position(&x, &trial.point[first])?, position(&y, &trial.point[second])?))
         };
         let mut points: Vec<Point> = of_quarter.filter_map(point).collect();
@@ -301,8 +334,8 @@ fn importance(sweep: &ReportSweep, index: usize) -> Chart {
     Chart {
         name: format!("importance-{index}"),
         title: "Parameter importance".to_owned(),
-        caption: "How much the distribution of the best quarter of the trials differs from that of all trials in each parameter, as \
-            shares (PED-ANOVA, Watanabe et al. 2023)."
+        caption: "How much the distribution of the best quarter of the trials, with all that tie with it, differs from that of all \
+            trials in each parameter, as shares (PED-ANOVA, Watanabe et al. 2023)."
             .to_owned(),
         x: Axis::plain("parameter"),
         y: Axis { to: None, ..Axis::share("importance") },
@@ -335,21 +368,21 @@ fn slice(sweep: &ReportSweep, index: usize, trials: &Trials, parameter: usize) -
 }
 
 fn parallel(sweep: &ReportSweep, index: usize, trials: &Trials) -> Chart {
-    let best = (trials.complete().count() as f64 * BEST).ceil() as usize;
     let axes: Vec<Axis> =
         (0..trials.parameters.len()).map(|parameter| trials.axis(sweep, parameter)).collect();
-    let line = |(rank, trial): (usize, &Trial)| {
+    let line = |(quarter, trial): (usize, &Trial)| {
         let positions: Option<Vec<f64>> =
             axes.iter().zip(&trial.point).map(|(axis, value)| position(axis, value)).collect();
         let values = positions?.into_iter().chain(trial.value).collect();
         let labels = trial.point.iter().map(value_text).chain([value_and_interval(trial)]).collect();
-        Some(ParallelLine { name: format!("{:04}", trial.number), values, labels, best: rank < best })
+        Some(ParallelLine { name: format!("{:04}", trial.number), values, labels, best: quarter == 0 })
     };
-    let lines: Vec<ParallelLine> = trials.complete().enumerate().filter_map(line).collect();
+    let lines: Vec<ParallelLine> = trials.quarters().into_iter().filter_map(line).collect();
     Chart {
         name: format!("parallel-{index}"),
         title: "Parallel coordinates".to_owned(),
-        caption: "One line per complete trial; the best quarter is highlighted.".to_owned(),
+        caption: "One line per complete trial; the best quarter, with all that tie with it, is highlighted."
+            .to_owned(),
         x: Axis::plain("trial"),
         y: Axis::plain(&sweep.objective),
         marks: Marks::Parallel {

@@ -11,8 +11,9 @@ pub(super) const SECTION: Section = Section {
     title: "Validation",
     about: "What nets predict of stored games, which may be those that they learned from unless held_out is at most the \
         validation_fraction of their trainings. Policy losses are in nats, value losses in nats or, of scalar heads, squared errors, \
-        both against the targets of a training; then how often the target's best move is the likeliest or one of three; the squared \
-        error of win, draw and loss (Brier 1950), and how far expected scores are from those that followed.",
+        both against the targets of a training; then how often the target's best move is the likeliest or one of three. Of the positions \
+        whose game has a result, not that of the ply cap: the squared error of win, draw and loss (Brier 1950), and how far expected \
+        scores are from those that followed.",
     reads: &["steps"],
     no_data: |_| "no net was measured on stored games; run.validate does that",
     parts,
@@ -34,6 +35,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         "likeliest right",
         "of three",
         "value loss",
+        "with a result",
         "Brier",
         "calibration error",
     ];
@@ -58,6 +60,7 @@ fn cells(context: &Context<'_>, step: &Step) -> Vec<String> {
         shown("policy_accuracy", share),
         shown("policy_top_three", share),
         shown("value_loss", loss),
+        shown("scored_positions", short),
         shown("brier", loss),
         shown("calibration_error", loss),
     ]

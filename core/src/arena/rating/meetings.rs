@@ -68,12 +68,12 @@ pub(super) fn meetings(results: &[PairResult]) -> Vec<Meeting> {
 }
 
 impl Meeting {
-    /// The virtual games, which the likelihood sees as drawn: of each, the half that is won and the half that is lost, both half with
-    /// each colour. So they have a variance.
+    /// The virtual games, which the likelihood sees as drawn: half of them are won and half are lost, each half with either colour. So
+    /// they have the variance of decided games.
     pub(super) fn virtual_clusters(&self) -> [Cluster; 2] {
         [1.0, 0.0].map(|score| {
-            let side = Side { games: 0.25, points: 0.25 * score, draws: 0.0 };
-            Cluster { white: side, black: side, count: self.virtual_games }
+            let side = Side { games: 0.5, points: 0.5 * score, draws: 0.0 };
+            Cluster { white: side, black: side, count: 0.5 * self.virtual_games }
         })
     }
 }

@@ -104,7 +104,9 @@ fn the_games_of_a_training_that_it_holds_out_are_measured() {
 fn means_are_merged_and_unknown_where_nothing_was_measured() {
     let (games, positions) = random_games(6, 10);
     let mut net = Hashed::new(encoding(), 1).with_moves_left();
-    let rows = measured(&ValidateParams::default(), &games, &positions, &mut net).rows;
+    let mut rows = measured(&ValidateParams::default(), &games, &positions, &mut net).rows;
+    // As in a game that the ply cap ended.
+    (rows[0].score, rows[0].brier) = (f32::NAN, f32::NAN);
     let sums = |rows: &[PredictionRow]| {
         let mut sums = PredictionSums::default();
         for row in rows {
@@ -121,6 +123,7 @@ fn means_are_merged_and_unknown_where_nothing_was_measured() {
         let [whole, merged] = [&whole, &merged].map(|value| value.figure(name));
         assert!((whole.expect("a figure") - merged.expect("a figure")).abs() < 1e-9, "{name}");
     }
+    assert_eq!(merged.member("scored_positions"), Some(&Value::Int(rows.len() as i64 - 1)));
     let accuracy = rows.iter().filter(|row| row.rank == 1).count() as f64 / rows.len() as f64;
     assert_eq!(whole.figure("policy_accuracy"), Some(accuracy));
     let none = PredictionSums::default().to_value();

@@ -28,6 +28,9 @@ const WRONG: &str = "it is as it was written, so the program or the machine that
 /// an expansion beyond 30 pairs.
 const EXACT_QUANTILES: u32 = 8;
 
+/// The first version of `validate` that counts the positions with a result.
+const SCORED_POSITIONS: u32 = 2;
+
 /// By how much an end of the score's interval of an older match may differ. The old quantiles are wrong by at most 0.023 % (with 26 pairs),
 /// and an end within 0 and 1 is less than 1 from the middle.
 const ROUNDED_QUANTILE: f64 = 2.3e-4;
@@ -210,7 +213,7 @@ impl Reader<'_> {
                     self.fault(shard.games, &format!("game {}: {fault}", row.game));
                 }
                 stats.add_game(row, own.len());
-                stats.add_notes(&header.clocks.0, &header.evals.0);
+                stats.add_notes(header);
             }
             for row in self.table::<RejectRow>(rejected) {
                 if row.reject != rejects {
@@ -221,7 +224,7 @@ impl Reader<'_> {
             }
         }
         // Games that were left out are in no table, so the number of games that were read is not known.
-        let known = [
+        let mut known = vec![
             "games",
             "white_wins",
             "draws",
@@ -234,6 +237,9 @@ impl Reader<'_> {
             "draw_rate",
             "mean_plies",
         ];
+        // Summaries of older imports lack these.
+        let pairs = ["eval_pairs", "opposed_pairs"];
+        known.extend(pairs.iter().filter(|name| self.manifest().summary.member(name).is_some()));
         self.summary(&stats.to_value(), &known);
     }
 
@@ -416,7 +422,11 @@ impl Reader<'_> {
             "brier",
             "calibration_error",
         ];
-        self.summary(&found.to_value(), &known);
+        let found = found.to_value();
+        self.summary(&found, &known);
+        if self.manifest().kind_version >= SCORED_POSITIONS {
+            self.summary(&found, &["scored_positions"]);
+        }
     }
 
     /// The net that a step has made, and the curves of its training.

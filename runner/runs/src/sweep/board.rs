@@ -50,7 +50,7 @@ pub struct Board {
     pub direction: Direction,
     /// One row per trial.
     pub rows: Vec<Row>,
-    /// The importance of each parameter, the largest first; empty while too few trials are complete.
+    /// The importance of each parameter, the largest first; empty while too few trials are complete, and if the best are as all are.
     pub importances: Vec<(String, f64)>,
     /// What its reader may not expect, each a line: trials beyond the number requested, or a halving that none of them passes.
     pub remarks: Vec<String>,

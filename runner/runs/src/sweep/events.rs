@@ -18,6 +18,9 @@ pub struct Measured {
     pub high: f64,
 }
 
+/// The most that a value may be: variances of several are finite. Chosen.
+const LARGEST: f64 = 1e100;
+
 /// The cost of a replicate. Steps taken over from other runs count as if they had been done here, so that budgets compare
 /// trials fairly.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -137,10 +140,10 @@ impl Measured {
         (self.low < self.high).then_some((self.low, self.high))
     }
 
-    /// Whether all three numbers are finite and in order.
+    /// Whether all three numbers are in order, and small enough that means and variances of trials are finite.
     pub fn is_sound(self) -> bool {
         let all = [self.low, self.value, self.high];
-        all.iter().all(|number| number.is_finite()) && all.is_sorted()
+        all.iter().all(|number| number.abs() <= LARGEST) && all.is_sorted()
     }
 
     /// The mean of replicates; `None` if there are none. Its interval is Student's, from the spread of replicates, but no shorter
@@ -242,7 +245,7 @@ impl Spread {
 }
 
 /// The relative error of means and their differences, generously.
-const ROUNDING: f64 = 1e-13;
+pub(super) const ROUNDING: f64 = 1e-13;
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Self) {
@@ -260,7 +263,7 @@ mod tests {
     use dc0_core::rng::{Purpose, Seed};
     use rand::RngExt;
 
-    use super::{Ending, Event, Measured, Replicate, Reported, Spent, Spread};
+    use super::{Ending, Event, LARGEST, Measured, Replicate, Reported, Spent, Spread};
 
     #[test]
     fn events_are_read_back_as_they_were_written() {
@@ -388,5 +391,9 @@ mod tests {
             Measured::exact(0.5).is_sound() && one.is_sound() && !Measured { low: 0.6, ..one }.is_sound()
         );
         assert!(!Measured::exact(f64::NAN).is_sound());
+        let replicates = [Measured::exact(LARGEST), Measured::exact(-LARGEST), Measured::exact(LARGEST)];
+        let mean = Measured::mean(&replicates, Spread::pooled([&replicates[..]])).expect("three");
+        assert!(mean.low.is_finite() && mean.high.is_finite(), "{mean:?}");
+        assert!(replicates[0].is_sound() && !Measured::exact(1.5e308).is_sound());
     }
 }

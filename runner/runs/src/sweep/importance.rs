@@ -4,6 +4,7 @@
 
 use dc0_core::params::Value;
 
+use super::events::ROUNDING;
 use super::observation::Direction;
 use super::space::{Dimension, Domain, Point, Space};
 
@@ -19,14 +20,18 @@ const BINS: usize = 64;
 /// The smallest bandwidth of a density, as a share of the dimension's range. Chosen.
 const LEAST_WIDTH: f64 = 0.05;
 
-/// The importance of each dimension, as shares that sum to 1, the largest first; empty while too few trials have a value.
+/// The importance of each dimension, as shares that sum to 1, the largest first; empty while too few trials have a value, and if the best
+/// ones are distributed as all. Trials as good as the last of the best are among the best.
 pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]) -> Vec<(String, f64)> {
     if trials.len() < LEAST_TRIALS {
         return Vec::new();
     }
     let mut best_first = trials.to_vec();
-    best_first.sort_by(|a, b| direction.gain(b.1).total_cmp(&direction.gain(a.1)));
-    let best = (trials.len() as f64 * BEST).ceil() as usize;
+    let gain = |trial: &(&Point, f64)| direction.gain(trial.1);
+    best_first.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+    let cutoff = gain(&best_first[(trials.len() as f64 * BEST).ceil() as usize - 1]);
+    // Means of equal scores may differ by rounding.
+    let best = best_first.partition_point(|trial| gain(trial) >= cutoff - ROUNDING * cutoff.abs());
     let importance = |(name, dimension): (&str, &Dimension)| {
         let values = |count: usize| -> Vec<&Value> {
             let values = best_first[..count].iter().filter_map(|(point, _)| point.get(name));
@@ -39,8 +44,11 @@ pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]
     };
     let mut all: Vec<(String, f64)> = space.dimensions().map(importance).collect();
     let sum: f64 = all.iter().map(|(_, importance)| importance).sum();
+    if sum == 0.0 {
+        return Vec::new();
+    }
     for (_, importance) in &mut all {
-        *importance /= sum.max(f64::MIN_POSITIVE);
+        *importance /= sum;
     }
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     all
@@ -181,6 +189,25 @@ mod tests {
             importances(&space, Direction::Maximize, &trials)
         };
         assert_eq!(shares(true), shares(false));
+    }
+
+    #[test]
+    fn trials_that_tie_are_all_among_the_best_or_none() {
+        let points = points(12);
+        // Four tie for the last two of the three places, but for rounding.
+        let values = (0..12).map(|number| 0.15 * f64::from(number / 4));
+        let mut trials: Vec<(&Point, f64)> = points.iter().zip(values).collect();
+        trials[0].1 = 9.0;
+        (trials[10].1, trials[11].1) = (0.1 + 0.2, 0.1 + 0.2);
+        let forwards = importances(&space(), Direction::Maximize, &trials);
+        trials.reverse();
+        let backwards = importances(&space(), Direction::Maximize, &trials);
+        for ((name, share), (other, other_share)) in forwards.iter().zip(&backwards) {
+            assert!(name == other && (share - other_share).abs() < 1e-12, "{forwards:?} {backwards:?}");
+        }
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            assert_eq!(found(12, direction, |_| 0.5), []);
+        }
     }
 
     #[test]

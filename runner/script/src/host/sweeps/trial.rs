@@ -43,10 +43,7 @@ pub(super) struct Ended(pub(super) Ending);
 
 /// The early ending that an error carries, if any.
 pub(super) fn early_ending(error: &EvalAltResult) -> Option<Ended> {
-    match error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => {
-            early_ending(inner)
-        }
+    match error.unwrap_inner() {
         EvalAltResult::ErrorTerminated(token, _) => token.clone().try_cast::<Ended>(),
         _ => None,
     }
@@ -72,8 +69,11 @@ pub(super) fn measured(call: &Call<'_>, given: &Dynamic) -> Result<Measured, Str
     };
     let checked = |measured: Measured| {
         let Measured { value, low, high } = measured;
-        let problem =
-            || format!("{value} in [{low}, {high}]; expected finite numbers with low <= value <= high");
+        let problem = || {
+            format!(
+                "{value:?} in [{low:?}, {high:?}]; expected numbers within ±1e100 with low <= value <= high"
+            )
+        };
         measured.is_sound().then_some(measured).ok_or_else(problem)
     };
     if let Some(verdict) = given.read_lock::<MatchResult>() {
