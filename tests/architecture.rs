@@ -322,12 +322,13 @@ fn core_and_analysis_do_not_read_the_environment() {
 }
 
 /// The modules that games come from: functions of a system's library would make them depend on the machine.
-const SAME_EVERYWHERE: [&str; 8] = [
+const SAME_EVERYWHERE: [&str; 9] = [
     "core/src/alphabeta",
     "core/src/arena/league",
     "core/src/network/exponential",
     "core/src/network/moves_left",
     "core/src/network/nnue",
+    "core/src/network/outputs",
     "core/src/network/value_calibration",
     "core/src/search",
     "core/src/selfplay",

@@ -19,14 +19,15 @@ mod server;
 use std::io;
 use std::sync::Arc;
 
+use dc0_core::network::FixedSize;
 use dc0_core::network::torch::Precision;
-use dc0_core::network::{Cached, Evaluator, FixedSize};
 use dc0_core::params::{Value, read};
 use dc0_core::search::{Requirement, unmet};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::interrupt::on_stop_signal;
 
+use crate::hash_cache::HashCache;
 use crate::score::{ScoreFit, ScoreParams};
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload, cores, is_by_rows, lanes_on};
 use dc0_runs::net::{Named, named, shipped};
@@ -93,26 +94,17 @@ fn server(args: &AnalysisArgs) -> Result<Server, AnalysisError> {
         search,
         net: net.spec.clone(),
     };
-    let fit = score.applied_to(ScoreFit::of_net(&net)?);
-    let (rows, cached) = (args.batch_size, cached_by_each(args.hash, lanes));
+    let fit = score.applied_to(ScoreFit::of_net(&net));
+    let (rows, cache) = (args.batch_size, HashCache::new(args.hash, lanes));
     let make = move || {
         let mut evaluator = evaluators.make(&net)?;
         // Rows that are computed one by one do not depend on the others.
         if !is_by_rows(&net.spec) {
             evaluator = Box::new(FixedSize::new(evaluator, rows as usize));
         }
-        Ok(if cached == 0 {
-            evaluator
-        } else {
-            Box::new(Cached::new(evaluator, cached)) as Box<dyn Evaluator>
-        })
+        Ok(cache.with(evaluator))
     };
     Ok(Server { context, lanes, rows, fit, make: Arc::new(make) })
-}
-
-/// Evaluations that each lane caches.
-fn cached_by_each(mebibytes: u32, lanes: u32) -> usize {
-    (mebibytes as usize * (1 << 20)) / Cached::BYTES_EACH / lanes as usize
 }
 
 fn group(given: &[(String, String)]) -> Value {

@@ -2,8 +2,10 @@
 
 pub mod analysis;
 pub mod explain;
+mod hash_cache;
 mod lines;
 mod net_args;
 pub mod play;
 pub mod score;
 pub mod uci;
+mod variation;

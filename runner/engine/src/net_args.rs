@@ -21,3 +21,9 @@ pub struct NetArgs {
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
 }
+
+/// A parameter and its value.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as c_puct=2")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}

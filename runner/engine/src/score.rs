@@ -3,11 +3,11 @@
 
 mod mating_line;
 
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{LEELA_SCALE, PositionValue, ValueCalibration, centipawns};
 use dc0_core::params;
 use dc0_core::search::{Line, Search};
-use dc0_runs::net::{shipped_nnue, shipped_residual};
+use dc0_runs::net::{Named, shipped_nnue, shipped_residual};
 
 pub(crate) use mating_line::{line_to_mate, mate};
 
@@ -54,12 +54,12 @@ impl ScoreFit {
         Self { values: ValueCalibration { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
 
     /// The fit of a net, if it is one of those in the program.
-    pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
-        let is = |shipped: &Checkpoint| net.spec == shipped.spec && net.weights == shipped.weights;
-        if is(&shipped_nnue()?.net) {
-            return Ok(Self::AZ_NNUE);
+    pub fn of_net(net: &Checkpoint) -> Self {
+        let is = |shipped: &Named| net.spec == shipped.net.spec && net.weights == shipped.net.weights;
+        if is(shipped_nnue()) {
+            return Self::AZ_NNUE;
         }
-        Ok(if is(&shipped_residual()?.net) { Self::AZ_SMALL } else { Self::NONE })
+        if is(shipped_residual()) { Self::AZ_SMALL } else { Self::NONE }
     }
 
     /// What people read for a value P(win) − P(loss) and P(draw) of a search or a net.

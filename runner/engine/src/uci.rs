@@ -6,7 +6,6 @@
 mod alphabeta;
 mod args;
 mod engine;
-mod hash_cache;
 mod inspect;
 mod log;
 mod move_stats;

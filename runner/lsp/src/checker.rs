@@ -18,8 +18,9 @@ use super::diagnostics::{Diagnosis, Diagnostics};
 use super::outbox::Outbox;
 use super::uri;
 use dc0_process::exit::Exit;
-use dc0_script::dry_run::{DryRun, DryRunOutcome, EditorState};
+use dc0_runs::sources::Sources;
 use dc0_script::limits::STACK_BYTES;
+use dc0_script::plans::{Planned, ScriptToPlan};
 use dc0_steps::RunOptions;
 
 /// A script is checked when nothing has been typed for this long.
@@ -33,8 +34,10 @@ pub(super) struct Job {
     pub(super) path: PathBuf,
     /// Its text.
     pub(super) text: String,
-    /// Where its imports are found.
-    pub(super) beside: EditorState,
+    /// The folder that its imports must stay in; the script's own if `None`.
+    pub(super) folder: Option<PathBuf>,
+    /// Texts of open scripts, which replace those of their files.
+    pub(super) texts: BTreeMap<PathBuf, String>,
     /// The folder that holds runs.
     pub(super) runs: PathBuf,
     /// The open scripts, with the editor's URIs and version numbers.
@@ -137,19 +140,19 @@ impl Worker {
         if is_stale.load(Ordering::Relaxed) {
             return;
         }
-        let outcome = dry_run(job, Arc::clone(is_stale));
-        let is_cancelled = matches!(&outcome.plan, Err(failure) if failure.exit == Exit::Interrupted);
+        let planned = plan(job, Arc::clone(is_stale));
+        let is_cancelled = matches!(&planned.plans, Err(failure) if failure.exit == Exit::Interrupted);
         if is_cancelled || is_stale.load(Ordering::Relaxed) {
             return;
         }
         let diagnosis = Diagnosis {
             api: &self.api,
             main: &job.path.display().to_string(),
-            texts: &outcome.sources.texts(),
+            texts: &planned.sources.texts(),
             uri: &|file| uri_of(file, &job.open),
         };
         let found =
-            outcome.plan.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default();
+            planned.plans.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default();
         self.publish(&job.path, found, &job.open, false);
     }
 
@@ -198,17 +201,15 @@ fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
     open.get(file).map(|(uri, _)| uri.clone()).or_else(|| uri::of_path(file))
 }
 
-fn dry_run(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
-    let options = RunOptions::below(job.runs.clone());
-    let dry_run = DryRun {
-        path: &job.path,
-        text: &job.text,
-        overrides: Vec::new(),
-        options,
+fn plan(job: &Job, is_stale: Arc<AtomicBool>) -> Planned {
+    let script = ScriptToPlan {
+        folder: job.folder.as_deref(),
+        sources: Arc::new(Sources::with_unsaved(&job.texts)),
         operations: OPERATIONS,
-        is_stopped: Box::new(move || is_stale.load(Ordering::Relaxed)),
+        is_stopped: Arc::new(move || is_stale.load(Ordering::Relaxed)),
+        ..ScriptToPlan::new(&job.path, &job.text, RunOptions::below(job.runs.clone()))
     };
-    dry_run.run_with(&job.beside)
+    script.plan()
 }
 
 #[cfg(test)]

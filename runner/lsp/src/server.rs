@@ -31,7 +31,6 @@ use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
 use super::workspace::{Document, Workspace};
-use dc0_script::dry_run::EditorState;
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -281,7 +280,8 @@ impl Server {
         Job {
             path: document.path.clone(),
             text: document.text.as_str().to_owned(),
-            beside: EditorState { folder, texts },
+            folder,
+            texts,
             runs: root.join(&self.runs),
             open,
         }

@@ -16,7 +16,7 @@ use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
 use super::workspace::Workspace;
-use dc0_script::dry_run::DryRun;
+use dc0_script::plans::ScriptToPlan;
 use dc0_steps::RunOptions;
 
 fn experiments() -> Vec<PathBuf> {
@@ -59,16 +59,14 @@ fn ask_all(cursor: Cursor<'_>) -> usize {
 /// What a check of a text finds.
 fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
-    let is_stopped = Box::new(|| false);
-    let outcome =
-        DryRun { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }.run();
+    let planned = ScriptToPlan { operations: 100_000, ..ScriptToPlan::new(path, text, options) }.plan();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),
-        texts: &outcome.sources.texts(),
+        texts: &planned.sources.texts(),
         uri: &|_| Uri::from_str("file:///x").ok(),
     };
-    outcome.plan.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default()
+    planned.plans.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default()
 }
 
 #[test]

@@ -37,44 +37,29 @@ impl Opponent {
         Ok(Self(Kind::AlphaBeta { params: Arc::new(params.clone()), tables }))
     }
 
-    /// A UCI engine, which is started once to learn its name and to check its options.
-    pub fn uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
-        Self::probed::<Uci>("uci", command, params.into())
+    /// A UCI engine. It is started once to learn its name and to check its options, unless it is for a plan, which knows only that its
+    /// file is there.
+    pub fn uci(command: &str, params: &UciParams, starts: bool) -> Result<Self, OpponentError> {
+        Self::program::<Uci>("uci", command, params.into(), starts)
     }
 
-    /// A UCI engine that is not started now: for plans. Its file is there, but its name and its options are not known.
-    pub fn planned_uci(command: &str, params: &UciParams) -> Result<Self, OpponentError> {
-        Self::planned::<Uci>("uci", command, params.into())
+    /// An xboard engine; `starts` is as in [`uci`](Self::uci).
+    pub fn xboard(command: &str, params: &XboardParams, starts: bool) -> Result<Self, OpponentError> {
+        Self::program::<Xboard>("xboard", command, params.into(), starts)
     }
 
-    /// An xboard engine, which is started once to learn its name and to check its options.
-    pub fn xboard(command: &str, params: &XboardParams) -> Result<Self, OpponentError> {
-        Self::probed::<Xboard>("xboard", command, params.into())
-    }
-
-    /// An xboard engine that is not started now: for plans. Its file is there, but its name and its options are not known.
-    pub fn planned_xboard(command: &str, params: &XboardParams) -> Result<Self, OpponentError> {
-        Self::planned::<Xboard>("xboard", command, params.into())
-    }
-
-    fn planned<P: Protocol + 'static>(
+    fn program<P: Protocol + 'static>(
         protocol: &'static str,
         command: &str,
         settings: Settings,
-    ) -> Result<Self, OpponentError> {
-        let setup = Arc::new(Setup::new(protocol, command, settings)?);
-        Ok(Self(Kind::Process { setup, start: start::<P> }))
-    }
-
-    fn probed<P: Protocol + 'static>(
-        protocol: &'static str,
-        command: &str,
-        settings: Settings,
+        starts: bool,
     ) -> Result<Self, OpponentError> {
         let mut setup = Setup::new(protocol, command, settings)?;
-        let (process, _, introduction) = Player::<P>::start(&setup)?;
-        drop(process);
-        setup.introduction = Some(introduction);
+        if starts {
+            let (process, _, introduction) = Player::<P>::start(&setup)?;
+            drop(process);
+            setup.introduction = Some(introduction);
+        }
         Ok(Self(Kind::Process { setup: Arc::new(setup), start: start::<P> }))
     }
 

@@ -341,7 +341,7 @@ impl Protocol for Xboard {
 
 /// The features that a program declares; those of version 1, which has none, if it is silent or rejects the command.
 fn features(process: &Process, setup: &Setup) -> Result<(Features, Introduction), OpponentError> {
-    let mut features = Features::default();
+    let mut features = Features::of_version_one();
     process.write("xboard");
     let started = Stopwatch::start();
     let full = Duration::from_secs_f64(setup.settings.start_timeout);
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn a_resignation_counts_after_a_move_of_the_same_game() {
-        let (features, game, report) = (Features::default(), Known::default(), Report::default());
+        let (features, game, report) = (Features::of_version_one(), Known::default(), Report::default());
         let limit = Limit::Depth(4);
         let mut engine = Xboard { features, depth: "sd", pings: 0, limit, game, next: None, report };
         assert_eq!(engine.resigns("0-1 {Black mates}", Side::White), None, "of the game before");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
 use dc0_core::poison::IgnorePoison as _;
@@ -84,13 +84,6 @@ const SHIPPED: &str = "shipped";
 const SHIPPED_RESIDUAL: &str = "shipped:az_small";
 const SHIPPED_NNUE: &str = "shipped:az_nnue";
 
-/// The residual net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`.
-pub fn shipped_residual() -> Result<Named, CheckpointError> {
-    let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
-    let manifest = include_bytes!("../../../datasets/networks/az_small.json");
-    built_in("az_small", manifest, weights)
-}
-
 /// The net in the program that plays where none is named: the evalfile that the program carries, or else `az_nnue`. It is read once, since
 /// every game of the live view asks for it.
 pub fn shipped() -> Result<Named, NetError> {
@@ -102,28 +95,35 @@ pub fn shipped() -> Result<Named, NetError> {
         Some(LoadedCheckpoint { checkpoint, digest }) => {
             Named { file: PathBuf::from("the evalfile in the program"), net: Arc::new(checkpoint), digest }
         }
-        None => shipped_nnue()?.clone(),
+        None => shipped_nnue().clone(),
     };
     Ok(READ.get_or_init(|| net).clone())
 }
 
 /// The nnue that is built into the program: `datasets/networks/az_nnue`, trained by a script of `experiments`. It is read once.
-pub fn shipped_nnue() -> Result<&'static Named, CheckpointError> {
-    static READ: OnceLock<Named> = OnceLock::new();
-    if let Some(net) = READ.get() {
-        return Ok(net);
-    }
-    let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
-    let manifest = include_bytes!("../../../datasets/networks/az_nnue.json");
-    let net = built_in("az_nnue", manifest, weights)?;
-    Ok(READ.get_or_init(|| net))
+pub fn shipped_nnue() -> &'static Named {
+    static READ: LazyLock<Named> = LazyLock::new(|| {
+        let weights = include_bytes!("../../../datasets/networks/az_nnue.safetensors");
+        built_in("az_nnue", include_bytes!("../../../datasets/networks/az_nnue.json"), weights)
+    });
+    &READ
 }
 
-fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Result<Named, CheckpointError> {
+/// The residual net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`. It is read once.
+pub fn shipped_residual() -> &'static Named {
+    static READ: LazyLock<Named> = LazyLock::new(|| {
+        let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
+        built_in("az_small", include_bytes!("../../../datasets/networks/az_small.json"), weights)
+    });
+    &READ
+}
+
+fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Named {
     let file = PathBuf::from(format!("datasets/networks/{name}.safetensors"));
-    let loaded = Checkpoint::from_bytes(&file, manifest, weights)?;
+    let loaded =
+        Checkpoint::from_bytes(&file, manifest, weights).expect("tests read the nets in the program");
     let file = PathBuf::from(format!("{name}, in the program"));
-    Ok(Named { file, net: Arc::new(loaded.checkpoint), digest: loaded.digest })
+    Named { file, net: Arc::new(loaded.checkpoint), digest: loaded.digest }
 }
 
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped`, `shipped:az_small` or
@@ -153,8 +153,8 @@ fn is_file(name: &str) -> bool {
 pub fn named_with(runs: &Path, name: &str, warn: &dyn Fn(String)) -> Result<Named, NetError> {
     match name {
         SHIPPED => return shipped(),
-        SHIPPED_RESIDUAL => return Ok(shipped_residual()?),
-        SHIPPED_NNUE => return Ok(shipped_nnue()?.clone()),
+        SHIPPED_RESIDUAL => return Ok(shipped_residual().clone()),
+        SHIPPED_NNUE => return Ok(shipped_nnue().clone()),
         _ => {}
     }
     if is_file(name) {

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_steps::host::CallParams;
 use dc0_steps::trace::Reading;
 
 /// The result of a host function.
@@ -58,8 +59,7 @@ impl<'a> Call<'a> {
     }
 
     /// Reads a script's map as parameters: functions in it are sampled, and all problems are reported at once.
-    /// Also returns the values that the script gave, for the plan.
-    pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<(T, Value)> {
+    pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<CallParams<T>> {
         self.read_with(map, sampling, Vec::new(), |name, value| read::<T>(name, value))
     }
 
@@ -70,10 +70,10 @@ impl<'a> Call<'a> {
         sampling: Sampling,
         mut problems: Vec<Problem>,
         read: impl FnOnce(&str, &Value) -> Result<T, ParamErrors>,
-    ) -> Answer<(T, Value)> {
+    ) -> Answer<CallParams<T>> {
         let value = to_value(&Dynamic::from(map.clone()), "", sampling, self.context, &mut problems)?;
         match read(self.function, &value) {
-            Ok(params) if problems.is_empty() => Ok((params, value)),
+            Ok(params) if problems.is_empty() => Ok(CallParams { params, given: value }),
             Ok(_) => Err(self.fail(&errors(self.function, problems))),
             Err(more) => {
                 let is_new = |problem: &Problem| !problems.iter().any(|known| known.path == problem.path);

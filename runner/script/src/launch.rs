@@ -118,7 +118,7 @@ fn check(
     path: &Path,
     text: &str,
 ) -> Result<(), Failure> {
-    let Planned { printed, plans } = planned(args, process, sources, path, text, run_options(args))?;
+    let Planned { printed, plans, .. } = planned(args, process, sources, path, text, run_options(args))?;
     let is_json = args.run.format == OutputFormat::Json;
     for Printed { line, is_debug } in &printed {
         process.console.note(&match (is_debug, is_json) {
@@ -149,14 +149,10 @@ fn planned(
 ) -> Result<Planned, Failure> {
     let interrupt = process.interrupt.clone();
     let script = ScriptToPlan {
-        path,
-        folder: None,
-        text,
         overrides: overrides(args, process)?,
-        options,
         sources: Arc::clone(sources),
-        operations: MAX_OPERATIONS,
         is_stopped: Arc::new(move || interrupt.is_requested()),
+        ..ScriptToPlan::new(path, text, options)
     };
     Ok(script.plan())
 }

@@ -8,7 +8,6 @@ pub mod convert;
 pub mod declare;
 pub mod declared_names;
 pub mod described;
-pub mod dry_run;
 pub mod dynamic;
 pub mod engine;
 pub mod failure;

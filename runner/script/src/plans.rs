@@ -15,7 +15,9 @@ use dc0_steps::{Assumption, RunOptions};
 
 use crate::engine::EngineHooks;
 use crate::failure::Failure;
+use crate::limits::MAX_OPERATIONS;
 use crate::messages::TOO_MUCH_WORK;
+use crate::report;
 use crate::script_run::ScriptRun;
 
 /// Steps after which a plan is given up if the script has an end under another assumption. It is more than nearly all scripts have,
@@ -26,21 +28,23 @@ const MOST_STEPS: usize = 10_000;
 const MAX_PRINTED: usize = 10_000;
 
 /// A script to plan, and where and how it would run.
-pub(crate) struct ScriptToPlan<'a> {
-    /// Its file, as the user named it.
-    pub(crate) path: &'a Path,
+pub struct ScriptToPlan<'a> {
+    /// Its file, as the user named it, which need not exist; imports are relative to it.
+    pub path: &'a Path,
     /// The folder that its imports must stay in; the script's own if `None`.
-    pub(crate) folder: Option<&'a Path>,
-    /// Its text, which the sources also have.
-    pub(crate) text: &'a str,
+    pub folder: Option<&'a Path>,
+    /// Its text.
+    pub text: &'a str,
     /// The values of its parameters that the command line sets.
-    pub(crate) overrides: Vec<Override>,
-    pub(crate) options: RunOptions,
-    pub(crate) sources: Arc<Sources>,
+    pub overrides: Vec<Override>,
+    /// Where and how it would run.
+    pub options: RunOptions,
+    /// Where its text and those of its imports are kept.
+    pub sources: Arc<Sources>,
     /// Most operations of the interpreter before the script is stopped.
-    pub(crate) operations: u64,
+    pub operations: u64,
     /// Whether the plan is no longer wanted.
-    pub(crate) is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+    pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 /// A plan that has come to its end.
@@ -51,16 +55,21 @@ pub struct Plans {
 
 /// A line that a script prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Printed {
-    pub(crate) line: String,
+pub struct Printed {
+    /// The line.
+    pub line: String,
     /// Whether it comes from `debug`.
-    pub(crate) is_debug: bool,
+    pub is_debug: bool,
 }
 
 /// What a script printed, and its plan or error.
-pub(crate) struct Planned {
-    pub(crate) printed: Vec<Printed>,
-    pub(crate) plans: Result<Plans, Failure>,
+pub struct Planned {
+    /// What it printed.
+    pub printed: Vec<Printed>,
+    /// The plan, or the error.
+    pub plans: Result<Plans, Failure>,
+    /// The script's text and those of its imports.
+    pub sources: Arc<Sources>,
 }
 
 /// The run of a script under one assumption.
@@ -68,6 +77,7 @@ struct Attempt {
     planner: Arc<Planner>,
     printed: Vec<Printed>,
     ended: Result<(), Failure>,
+    sources: Arc<Sources>,
 }
 
 /// What an attempt printed, with the number of lines that were too many.
@@ -118,9 +128,36 @@ impl Output {
     }
 }
 
-impl ScriptToPlan<'_> {
-    /// Plans the script.
-    pub(crate) fn plan(&self) -> Planned {
+impl Planned {
+    /// What `print` printed.
+    pub fn lines(&self) -> Vec<&str> {
+        self.printed.iter().filter(|printed| !printed.is_debug).map(|printed| &*printed.line).collect()
+    }
+
+    /// The error as the user reads it.
+    pub fn error(&self) -> Option<String> {
+        self.plans.as_ref().err().map(|failure| report::render(failure, &self.sources))
+    }
+}
+
+impl<'a> ScriptToPlan<'a> {
+    /// A script that no command line gives values, with the limits of the program.
+    pub fn new(path: &'a Path, text: &'a str, options: RunOptions) -> Self {
+        Self {
+            path,
+            folder: None,
+            text,
+            overrides: Vec::new(),
+            options,
+            sources: Arc::default(),
+            operations: MAX_OPERATIONS,
+            is_stopped: Arc::new(|| false),
+        }
+    }
+
+    /// Plans the script: nothing is computed, written or shown.
+    pub fn plan(&self) -> Planned {
+        self.sources.keep(&self.path.display().to_string(), self.text);
         let mut attempts = self.attempts(MOST_STEPS);
         // A long script, or one without an end.
         if attempts.iter().all(|attempt| attempt.ended.is_err()) && attempts.iter().any(Attempt::is_endless) {
@@ -136,8 +173,8 @@ impl ScriptToPlan<'_> {
             1 => Vec::new(),
             _ => attempts.iter().map(|attempt| attempt.beside(&attempts[shown])).collect(),
         };
-        let shown = attempts.swap_remove(shown);
-        Planned { printed: shown.printed, plans: Ok(Plans { shown: shown.planner, alternatives }) }
+        let Attempt { planner: shown, printed, sources, .. } = attempts.swap_remove(shown);
+        Planned { printed, plans: Ok(Plans { shown, alternatives }), sources }
     }
 
     /// Runs the script under every assumption, unless it is wrong or does the same under all of them: it reads no result.
@@ -175,7 +212,7 @@ impl ScriptToPlan<'_> {
         let Self { path, folder, text, .. } = *self;
         let ended = ScriptRun { path, folder, text, host, declaration }.run(hooks).map(|_| ());
         let printed = std::mem::take(&mut *output.lock().ignore_poison()).into_lines();
-        Attempt { planner, printed, ended }
+        Attempt { planner, printed, ended, sources: Arc::clone(&self.sources) }
     }
 }
 
@@ -227,7 +264,7 @@ impl Attempt {
             Ok(()) => Ok(Plans { shown: self.planner, alternatives: Vec::new() }),
             Err(failure) => plans(self.planner, failure),
         };
-        Planned { printed: self.printed, plans }
+        Planned { printed: self.printed, plans, sources: self.sources }
     }
 }
 
@@ -247,22 +284,14 @@ fn no_end(mut attempts: Vec<Attempt>) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arc, Assumption, Attempt, RunOptions, ScriptToPlan, Sources};
+    use super::{Assumption, Attempt, RunOptions, ScriptToPlan};
 
     /// Plans a script for matches that end even.
     fn attempt(text: &str, most_steps: usize) -> Attempt {
         let folder = tempfile::tempdir().expect("a folder");
-        let script = ScriptToPlan {
-            path: &folder.path().join("x.rhai"),
-            folder: None,
-            text,
-            overrides: Vec::new(),
-            options: RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below(folder.path()) },
-            sources: Arc::new(Sources::default()),
-            operations: 1_000_000,
-            is_stopped: Arc::new(|| false),
-        };
-        script.attempt(Assumption::Even, most_steps)
+        let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below(folder.path()) };
+        let path = folder.path().join("x.rhai");
+        ScriptToPlan::new(&path, text, options).attempt(Assumption::Even, most_steps)
     }
 
     fn has_end(attempt: &Attempt) -> bool {

@@ -38,7 +38,7 @@ params! {
 #[allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
     let call = Call::new("play", &context);
-    let (params, _) = call.read::<PlayParams>(&map, Sampling::by(&map, "max_plies", 4))?;
+    let params = call.read::<PlayParams>(&map, Sampling::by(&map, "max_plies", 4))?.params;
     Ok(format!(
         "{} {} {:?}",
         params.simulations,

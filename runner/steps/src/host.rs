@@ -2,7 +2,7 @@
 
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params;
 use dc0_core::params::Value;
@@ -254,9 +254,6 @@ pub enum HostError {
     /// A net that a script names cannot be read.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net built into the program cannot be read.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     #[error(
         "\"{name}\" is neither a dataset nor a run, nor the name of one in {}; `dc0-run import pgn FILE --out DATASET` makes a dataset",
         parent.display()
@@ -290,7 +287,6 @@ impl Fault for HostError {
             Self::Run(error) => error.exit(),
             Self::Step(error) => error.exit(),
             Self::Net(error) => error.exit(),
-            Self::Checkpoint(_) => Exit::Storage,
             Self::Backend(_)
             | Self::Endless { .. }
             | Self::NoDataset { .. }

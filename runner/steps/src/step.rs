@@ -301,7 +301,7 @@ pub trait Kind: Sync {
         &self,
         arguments: Vec<Argument>,
         problems: &mut Vec<Problem>,
-    ) -> Result<Box<dyn UnparsedCall>, String>;
+    ) -> Result<Box<UnparsedCall>, String>;
 
     /// The figures of a result for the closing line of a finished step.
     fn figures(&self, summary: &Value) -> String;
@@ -315,11 +315,8 @@ pub trait Kind: Sync {
     ) -> Result<StepResult, RunError>;
 }
 
-/// A call with checked arguments whose parameters are not read yet.
-pub trait UnparsedCall {
-    /// Reads the parameters; `name` is the function in error messages.
-    fn params(self: Box<Self>, name: &str, given: Value) -> Result<Box<dyn Call>, ParamErrors>;
-}
+/// A call with checked arguments whose parameters are not read yet: reads them; the text is the function in error messages.
+pub type UnparsedCall = dyn FnOnce(&str, Value) -> Result<Box<dyn Call>, ParamErrors>;
 
 /// A call of a step with checked arguments and parameters.
 pub trait Call: Send + Sync {
@@ -381,8 +378,6 @@ impl<S> KindOf<S> {
     pub const ENTRY: Self = Self(PhantomData);
 }
 
-struct Arguments<S>(S);
-
 struct Checked<S: Step> {
     step: S,
     params: S::Params,
@@ -422,8 +417,9 @@ impl<S: Step> Kind for KindOf<S> {
         &self,
         arguments: Vec<Argument>,
         problems: &mut Vec<Problem>,
-    ) -> Result<Box<dyn UnparsedCall>, String> {
-        Ok(Box::new(Arguments(S::from_arguments(arguments, problems)?)))
+    ) -> Result<Box<UnparsedCall>, String> {
+        let step = S::from_arguments(arguments, problems)?;
+        Ok(Box::new(|name: &str, given: Value| Checked::read(step, name, given)))
     }
 
     fn figures(&self, summary: &Value) -> String {
@@ -442,11 +438,11 @@ impl<S: Step> Kind for KindOf<S> {
     }
 }
 
-impl<S: Step> UnparsedCall for Arguments<S> {
-    fn params(self: Box<Self>, name: &str, mut given: Value) -> Result<Box<dyn Call>, ParamErrors> {
+impl<S: Step> Checked<S> {
+    fn read(step: S, name: &str, mut given: Value) -> Result<Box<dyn Call>, ParamErrors> {
         if let Value::Group(members) = &mut given {
             let mut problems = Problems::default();
-            for (member, value) in self.0.own_params() {
+            for (member, value) in step.own_params() {
                 if members.insert(member.to_owned(), value).is_some() {
                     problems.add(member, "is part of the player already; leave it out".to_owned());
                 }
@@ -456,7 +452,7 @@ impl<S: Step> UnparsedCall for Arguments<S> {
             }
         }
         let params = read::<S::Params>(name, &given)?;
-        Ok(Box::new(Checked { step: self.0, params, given }))
+        Ok(Box::new(Self { step, params, given }))
     }
 }
 

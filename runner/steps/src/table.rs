@@ -1,6 +1,6 @@
 //! The table of iterations at the end of a script.
 
-use dc0_core::text_table::figure;
+use dc0_core::text_table::{Align, aligned, figure};
 
 use super::handles::{Games, MatchResult, Network};
 use super::summary::cut_off;
@@ -165,18 +165,15 @@ impl Row {
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines: Vec<[String; HEADINGS.len()]> =
-            std::iter::once(HEADINGS.map(str::to_owned)).chain(self.rows.iter().map(Row::cells)).collect();
         let any_cut_off = self.rows.iter().any(|row| row.cut_off > 0.0);
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let columns = (0..HEADINGS.len()).filter(|column| any_cut_off || *column != CUT_OFF);
-        let columns: Vec<(usize, usize)> = columns.map(|column| (column, width(column))).collect();
-        for (number, line) in lines.iter().enumerate() {
-            let cells = columns.iter().map(|(column, width)| format!("{:>width$}", line[*column]));
-            let end = if number + 1 < lines.len() { "\n" } else { "" };
-            write!(f, "{}{end}", cells.collect::<Vec<_>>().join("  "))?;
+        let mut lines: Vec<Vec<String>> = vec![HEADINGS.map(str::to_owned).into()];
+        lines.extend(self.rows.iter().map(|row| row.cells().into()));
+        if !any_cut_off {
+            for line in &mut lines {
+                line.remove(CUT_OFF);
+            }
         }
-        Ok(())
+        f.write_str(&aligned(&lines, |_| Align::Right).join("\n"))
     }
 }
 

@@ -166,7 +166,7 @@ impl OpeningsArgs {
                 let nodes = Value::Int(self.nodes.unwrap_or(10_000) as i64);
                 let given = Value::of([("nodes", nodes), ("options", Value::Group(options))]);
                 let params = read::<UciParams>("openings", &given)?;
-                Ok(Some(Judge::Engine(Opponent::uci(judge, &params)?)))
+                Ok(Some(Judge::Engine(Opponent::uci(judge, &params, true)?)))
             }
             Named::Network => {
                 if self.nodes.is_some() || !self.options.is_empty() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use dc0_process::exit::Exit;
-use dc0_script::dry_run::DryRun;
+use dc0_script::plans::ScriptToPlan;
 use dc0_steps::RunOptions;
 
 /// Operations after which a loop counts as endless; far fewer than in the program, to keep the catalogue fast.
@@ -72,17 +72,11 @@ fn message(case: &Case, folder: &Path) -> (String, Exit) {
             (other, _) => panic!("{}: there is no {other} here", case.title),
         }
     }
-    let outcome = DryRun {
-        path: &folder.join("x.rhai"),
-        text: case.script.trim_end(),
-        overrides,
-        options,
-        operations: OPERATIONS,
-        is_stopped: Box::new(|| false),
-    }
-    .run();
+    let path = folder.join("x.rhai");
+    let script = ScriptToPlan::new(&path, case.script.trim_end(), options);
+    let outcome = ScriptToPlan { overrides, operations: OPERATIONS, ..script }.plan();
     let error = outcome.error().unwrap_or_else(|| "no error".to_owned());
-    let exit = outcome.plan.err().map_or(Exit::Done, |failure| failure.exit);
+    let exit = outcome.plans.err().map_or(Exit::Done, |failure| failure.exit);
     let absolute = folder.canonicalize().expect("is there");
     let shown = error
         .replace(&format!("{}/", folder.display()), "")

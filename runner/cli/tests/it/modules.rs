@@ -2,26 +2,25 @@
 
 use std::path::Path;
 
-use dc0_script::dry_run::{DryRun, DryRunOutcome};
+use dc0_script::plans::{Planned, ScriptToPlan};
 use dc0_steps::RunOptions;
 
 use crate::experiment::Experiment;
 
-fn run(text: &str) -> DryRunOutcome {
+fn run(text: &str) -> Planned {
     run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/x.rhai")), text)
 }
 
-fn run_at(path: &Path, text: &str) -> DryRunOutcome {
+fn run_at(path: &Path, text: &str) -> Planned {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
-    let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
-    DryRun { path, text, overrides, options, operations: 1_000_000, is_stopped }.run()
+    ScriptToPlan { operations: 1_000_000, ..ScriptToPlan::new(path, text, options) }.plan()
 }
 
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let ran = run(text);
     assert_eq!(ran.error(), None);
-    assert_eq!(ran.printed, expected);
+    assert_eq!(ran.lines(), expected);
 }
 
 #[test]
@@ -94,7 +93,7 @@ fn a_step_accepts_a_schedule_of_a_module() {
     let ran = run("import \"lib/schedules\" as schedules;
         let run = open_run(\"x\"); let net = run.network();
         run.self_play(net, #{ games: 2, max_plies: 9, temperature: schedules::step(1.0, 0.0, 4) });");
-    let plan = ran.plan.expect("a plan").text();
+    let plan = ran.plans.expect("a plan").text();
     assert!(plan.contains("[[0,1.0],[4,0.0]]"), "{plan}");
 }
 
@@ -154,13 +153,13 @@ fn a_failed_assertion_ends_the_script() {
         &["on"],
     );
     let ran = run("assert(1 > 2, \"one is not more than two\");");
-    let failure = ran.plan.expect_err("does not hold");
+    let failure = ran.plans.expect_err("does not hold");
     assert_eq!(failure.message, "assert: one is not more than two");
     assert_eq!(failure.exit, dc0_process::exit::Exit::Failed);
     let ran = run(
         "let run = open_run(\"x\"); let net = run.network(); assert(net.parameters < 5, \"a small net\");",
     );
-    let message = ran.plan.expect_err("does not hold for a mock result").message;
+    let message = ran.plans.expect_err("does not hold for a mock result").message;
     assert!(
         message.ends_with(
             "(results are mocked here; if the condition depends on them, it may hold in a real run)"
@@ -177,7 +176,7 @@ fn a_planned_sweep_counts_shared_steps_once() {
             let made = trial.run.train(net, trial.run.window(), #{ updates: 10 });
             trial.run.arena(made, net, #{ games: 2, search: #{ c_puct: trial.c_puct }, max_plies: 20 })
         });");
-    let plan = ran.plan.expect("a plan").text();
+    let plan = ran.plans.expect("a plan").text();
     // Three points of two seeds: nets, games and trainings are the same for all points of a seed, matches are not.
     assert!(plan.contains("6 runs would begin or go on; 12 of 24 steps differ"), "{plan}");
     let lines: Vec<String> =

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_process::exit::Exit;
-use dc0_script::dry_run::DryRun;
+use dc0_script::plans::ScriptToPlan;
 use dc0_script::report;
 use dc0_steps::RunOptions;
 
@@ -169,11 +169,9 @@ fn folder() -> &'static Path {
 fn plan(text: &str) -> Result<(), String> {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let path = folder().join("x.rhai");
-    let is_stopped = Box::new(|| false);
-    let dry_run =
-        DryRun { path: &path, text, overrides: Vec::new(), options, operations: OPERATIONS, is_stopped };
-    let outcome = dry_run.run();
-    let Err(failure) = &outcome.plan else { return Ok(()) };
+    let script = ScriptToPlan { operations: OPERATIONS, ..ScriptToPlan::new(&path, text, options) };
+    let outcome = script.plan();
+    let Err(failure) = &outcome.plans else { return Ok(()) };
     let (shown, json) =
         (report::render(failure, &outcome.sources), report::render_json(failure, &outcome.sources));
     assert!(matches!(failure.exit, Exit::BadInput | Exit::Failed), "{:?} for\n{text}", failure.exit);

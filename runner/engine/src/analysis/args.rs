@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::net_args::NetArgs;
+use crate::net_args::{NetArgs, pair};
 
 /// What the server runs on, and the defaults of its searches.
 #[derive(Debug, Args)]
@@ -25,9 +25,4 @@ pub struct AnalysisArgs {
     /// Set how values become scores, such as `--score scale=90`; docs/guides/uci.md explains it.
     #[arg(long = "score", value_name = "NAME=VALUE", value_parser = pair)]
     pub score: Vec<(String, String)>,
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as c_puct=2")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -5,7 +5,6 @@ use std::io;
 use dc0_backend::BackendError;
 use dc0_core::board::TablebaseError;
 use dc0_core::network::EvaluatorError;
-use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::params::ParamErrors;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -20,9 +19,6 @@ pub(super) enum AnalysisError {
     Params(#[from] ParamErrors),
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net in the program.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     #[error(
         "--search {member}: expected a net with a {lacks}, which this one does not have; leave it out, or choose another --net"
     )]
@@ -48,8 +44,7 @@ impl Fault for AnalysisError {
         match self {
             Self::Params(_) | Self::Unmet { .. } | Self::Backend(_) => Exit::BadInput,
             Self::Net(error) => error.exit(),
-            Self::Checkpoint(_)
-            | Self::Evaluator(EvaluatorError::Tablebase(TablebaseError::Damaged { .. })) => Exit::Storage,
+            Self::Evaluator(EvaluatorError::Tablebase(TablebaseError::Damaged { .. })) => Exit::Storage,
             Self::Evaluator(_) | Self::Listen(_) | Self::Input(_) | Self::Output(_) | Self::Panicked => {
                 Exit::Failed
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dc0_process::style::Colours;
 
-use crate::net_args::NetArgs;
+use crate::net_args::{NetArgs, pair};
 
 /// The position to explain, and how.
 #[derive(Debug, Args)]
@@ -54,9 +54,4 @@ pub enum Format {
     Svg,
     /// Everything, for programs; docs/guides/explain.md lists the names.
     Json,
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as c_puct=2")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

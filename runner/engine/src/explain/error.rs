@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use dc0_core::board::{GameTextError, TablebaseError};
 use dc0_core::event::Cancelled;
 use dc0_core::network::EvaluatorError;
-use dc0_core::network::checkpoint::CheckpointError;
 use dc0_core::params::ParamErrors;
 use dc0_core::store::StoreError;
 use thiserror::Error;
@@ -35,9 +34,6 @@ pub enum ExplainError {
     Stored { name: String, problem: String },
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net in the program.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Params(#[from] ParamErrors),
     #[error(
@@ -71,9 +67,7 @@ pub enum ExplainError {
 impl Fault for ExplainError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Tablebase(TablebaseError::Damaged { .. }) | Self::Checkpoint(_) | Self::Store(_) => {
-                Exit::Storage
-            }
+            Self::Tablebase(TablebaseError::Damaged { .. }) | Self::Store(_) => Exit::Storage,
             Self::Write { cause, .. } => Exit::of_writing(cause),
             Self::Position(_)
             | Self::Over { .. }

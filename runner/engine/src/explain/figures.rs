@@ -1,6 +1,5 @@
 //! Numbers and bars for people.
 
-use dc0_core::board::{Move, Position, numbered_moves};
 use dc0_core::network::{PositionValue, Wdl};
 
 use dc0_process::style::TermStyle;
@@ -40,22 +39,6 @@ pub(super) fn chances(wdl: Wdl, columns: usize, style: TermStyle) -> String {
     parts.iter().zip(fills).map(|((count, colour), fill)| style.paint(&fill.repeat(*count), colour)).collect()
 }
 
-/// As many whole moves of a line, numbered, as fit into a width.
-pub(super) fn line(position: &Position, moves: &[Move], columns: usize) -> String {
-    let mut text = String::new();
-    for mv in numbered_moves(position, moves) {
-        let gap = usize::from(!text.is_empty());
-        if text.len() + gap + mv.len() > columns {
-            break;
-        }
-        if gap > 0 {
-            text.push(' ');
-        }
-        text += &mv;
-    }
-    text
-}
-
 /// WDL from P(win) − P(loss) and P(draw).
 pub(super) fn wdl(PositionValue { value, draw }: PositionValue) -> Wdl {
     let decided = 1.0 - draw;
@@ -65,10 +48,9 @@ pub(super) fn wdl(PositionValue { value, draw }: PositionValue) -> Wdl {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::board::{Move, Position};
     use dc0_core::network::{PositionValue, Wdl};
 
-    use super::{bar, chances, change, line, signed, wdl};
+    use super::{bar, chances, change, signed, wdl};
     use dc0_process::style::PLAIN;
 
     #[test]
@@ -85,12 +67,5 @@ mod tests {
         assert_eq!(chances(Wdl { win: 0.5, draw: 0.0, loss: 0.5 }, 7, PLAIN).len(), 7);
         let half = wdl(PositionValue { value: 0.2, draw: 0.5 });
         assert!((half.win - 0.35).abs() < 1e-6 && (half.loss - 0.15).abs() < 1e-6);
-    }
-
-    #[test]
-    fn a_line_holds_whole_moves_only() {
-        let moves: Vec<Move> = ["e2e4", "e7e5", "g1f3"].iter().filter_map(|mv| Move::from_uci(mv)).collect();
-        assert_eq!(line(&Position::initial(), &moves, 10), "1. e4 e5");
-        assert_eq!(line(&Position::initial(), &moves, 99), "1. e4 e5 2. Nf3");
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let work = Workload { spec: net.spec.clone(), rows: 1 };
     let evaluators = Evaluators::new(&request.resolve(Some(&work))?, args.net.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
-    Study::new(game, &StudiedNet::new(&net, name)?, params, &mut *evaluator, &Silent)
+    Study::new(game, &StudiedNet::new(&net, name), params, &mut *evaluator, &Silent)
 }
 
 /// The parameters of the command line; `--sims` is one of them.

@@ -2,14 +2,16 @@
 
 use std::fmt::Write as _;
 
+use dc0_analysis::charts::escape;
 use dc0_core::board::{Position, Side};
 use dc0_core::network::{Wdl, parameter_count};
 
-use super::figures::{change, line, percent, signed, wdl};
+use super::figures::{change, percent, signed, wdl};
 use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
 use crate::score::Calibrated;
+use crate::variation::whole_moves;
 use dc0_process::format::{amount, counted};
 
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -24,18 +26,13 @@ pub(super) fn page(study: &Study) -> String {
          <p>{}. Values are P(win) − P(loss) for {side:?} throughout.</p>\n\
          <div class=\"two\">\n<section>\n{}\n<p>{}</p>\n</section>\n<section>\n{}\n</section>\n</div>\n\
          <section>\n{}\n</section>\n<section>\n<h2>The tree</h2>\n<div class=\"scroll\">{}</div>\n</section>\n</main>\n</body>\n</html>",
-        escaped(&about(study)),
+        escape(&about(study)),
         board(position, side),
         position.fen(),
         net(study),
         search(study),
         picture(study, ""),
     )
-}
-
-/// Escapes text for HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn about(study: &Study) -> String {
@@ -146,5 +143,5 @@ fn row(study: &Study, searched: &Searched) -> String {
             .expect("writing to a string cannot fail");
     }
     let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof.name()));
-    html + format!("<td class=\"line\">{proof}{}", line(position, &searched.line, 60)).as_str()
+    html + format!("<td class=\"line\">{proof}{}", whole_moves(position, &searched.line, 60)).as_str()
 }

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use dc0_analysis::web::PIECE_SYMBOLS;
 use dc0_core::board::{Game, Side};
 
-use super::figures::{line, percent, signed};
+use super::figures::{percent, signed};
 use super::squares::squares;
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
+use crate::variation::whole_moves;
 use dc0_process::format::counted;
 
 /// The picture's style sheet, for light and dark themes.
@@ -193,7 +194,7 @@ fn boards(study: &Study, top: f64) -> (String, f64, f64) {
     put(game, &format!("{:?} to move", study.side()));
     for searched in study.moves.iter().filter(|searched| searched.edge.visits > 0).take(BOARDS) {
         let depth = study.params.depth;
-        put(&after(game, searched, depth), &line(game.position(), shown(searched, depth), 30));
+        put(&after(game, searched, depth), &whole_moves(game.position(), shown(searched, depth), 30));
     }
     (drawn, x - MARGIN - 20.0, BOARD + 18.0)
 }

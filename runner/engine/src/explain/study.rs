@@ -2,7 +2,7 @@
 
 use dc0_core::board::{Game, Move, Side};
 use dc0_core::event::Observer;
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl};
 use dc0_core::search::{
     ANALYSIS_RULES, Engine, Line, Requirement, RootMove, RootScore, Search, Target, search_in_lockstep, unmet,
@@ -38,8 +38,8 @@ pub struct StudiedNet<'a> {
 
 impl<'a> StudiedNet<'a> {
     /// A net under a name.
-    pub fn new(net: &'a Checkpoint, name: String) -> Result<Self, CheckpointError> {
-        Ok(Self { name, spec: &net.spec, fit: ScoreFit::of_net(net)? })
+    pub fn new(net: &'a Checkpoint, name: String) -> Self {
+        Self { name, spec: &net.spec, fit: ScoreFit::of_net(net) }
     }
 }
 

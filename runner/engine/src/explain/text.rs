@@ -6,11 +6,12 @@ use dc0_core::board::Side;
 use dc0_core::network::parameter_count;
 use dc0_core::search::Proof;
 
-use super::figures::{bar, chances, change, line, percent, signed, wdl};
+use super::figures::{bar, chances, change, percent, signed, wdl};
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
 use crate::score::Calibrated;
+use crate::variation::whole_moves;
 use dc0_process::format::{amount, counted};
 use dc0_process::style::{TermStyle, Tone, ascii, padded, width};
 
@@ -189,7 +190,7 @@ fn row(study: &Study, searched: &Searched) -> String {
     }
     let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof.name()));
     let columns = COLUMNS.saturating_sub(text.len() + 2 + proof.len());
-    format!("{text}  {proof}{}", line(position, &searched.line, columns)).trim_end().to_owned()
+    format!("{text}  {proof}{}", whole_moves(position, &searched.line, columns)).trim_end().to_owned()
 }
 
 /// What the table of moves leaves out.

@@ -1,13 +1,14 @@
 //! An explanation as plain values, for scripts and JSON.
 
 use crate::score::Calibrated;
+use crate::variation::whole_moves;
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::Wdl;
 use dc0_core::params::{Param, Value};
 use dc0_core::search::Proof;
 use dc0_core::search::reference::{Choice, End, Leaf, NodeUpdate, ScoredMove, Simulation};
 
-use super::figures::{line, wdl};
+use super::figures::wdl;
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 
@@ -96,7 +97,7 @@ fn searched(study: &Study, searched: &Searched) -> Value {
         ("score", score(|score| score.score, searched.score.as_ref())),
         ("in_games", searched.shown.map_or(Value::None, in_games)),
         ("proof", edge.proof.map(Proof::name).into()),
-        ("line", Value::from(line(position, &searched.line, usize::MAX))),
+        ("line", Value::from(whole_moves(position, &searched.line, usize::MAX))),
     ])
 }
 

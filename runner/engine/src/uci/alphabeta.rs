@@ -323,7 +323,7 @@ impl Evaluation {
                     "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
                      {cause}"
                 ));
-                let Checkpoint { spec, weights, .. } = &*shipped_nnue().expect("a test loads it").net;
+                let Checkpoint { spec, weights, .. } = &*shipped_nnue().net;
                 (NnueNet::shared(spec, weights).expect("it is an nnue"), spec.value_head.kind)
             }
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dc0_core::alphabeta::SelectivityParams;
 use dc0_core::board::{Tablebase, TablebaseError};
 use dc0_core::network::Tower;
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::Precision;
 use dc0_core::param_enum;
 use dc0_core::params::{ParamErrors, nearest};
@@ -163,8 +163,6 @@ pub enum SettingsError {
     #[error(transparent)]
     Net(#[from] NetError),
     #[error(transparent)]
-    Shipped(#[from] CheckpointError),
-    #[error(transparent)]
     Backend(#[from] BackendError),
     #[error(transparent)]
     Tablebases(#[from] TablebaseError),
@@ -233,7 +231,6 @@ impl Fault for SettingsError {
     fn exit(&self) -> Exit {
         match self {
             Self::Net(cause) => cause.exit(),
-            Self::Shipped(_) => Exit::Storage,
             _ => Exit::BadInput,
         }
     }
@@ -357,7 +354,7 @@ impl Settings {
         let evaluators = evaluators(backend, &device, &net, onnxruntime.as_deref())?;
         let mut settings = Self {
             mode: SearchMode::Dc0,
-            net_fit: ScoreFit::of_net(&net)?,
+            net_fit: ScoreFit::of_net(&net),
             net,
             evaluators,
             search: tuned::search(),
@@ -516,7 +513,7 @@ impl Settings {
         match option.name.as_str() {
             MODEL => {
                 let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
-                self.net_fit = ScoreFit::of_net(&net)?;
+                self.net_fit = ScoreFit::of_net(&net);
                 // The same net keeps its threads and the tree.
                 if self.net != net {
                     if is_nnue(&net) != is_nnue(&self.net) {

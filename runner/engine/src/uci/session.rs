@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use dc0_core::board::{Game, Piece, Side};
+use dc0_core::board::Game;
 
 use super::options::{CLEAR_HASH, Settings, option_lines};
 use super::output::Output;
@@ -188,24 +188,14 @@ impl Session {
 
 /// The board as text, for people.
 fn board(game: &Game) -> String {
-    let position = game.position();
-    let letter = |square: u8| {
-        let Some(piece) = position.piece_at(square) else { return '.' };
-        let letter = match piece {
-            Piece::Pawn => 'p',
-            Piece::Knight => 'n',
-            Piece::Bishop => 'b',
-            Piece::Rook => 'r',
-            Piece::Queen => 'q',
-            Piece::King => 'k',
-        };
-        let is_white = position.occupied(Side::White) >> square & 1 == 1;
-        if is_white { letter.to_ascii_uppercase() } else { letter }
+    let fen = game.position().fen();
+    let row = |(rank, row): (u8, &str)| {
+        let dots =
+            |letter: char| letter.to_digit(10).map_or(letter.into(), |empty| ".".repeat(empty as usize));
+        let squares: String = row.chars().map(dots).collect();
+        let squares: String = squares.chars().flat_map(|square| [' ', square]).collect();
+        format!("{rank}{squares}\n")
     };
-    let rank = |rank: u8| {
-        let squares: String = (0..8).map(|file| format!(" {}", letter(8 * rank + file))).collect();
-        format!("{}{squares}\n", rank + 1)
-    };
-    let ranks: String = (0..8).rev().map(rank).collect();
-    format!("{ranks}  a b c d e f g h\n{}", position.fen())
+    let rows: String = (1..=8).rev().zip(fen.split(['/', ' '])).map(row).collect();
+    format!("{rows}  a b c d e f g h\n{fen}")
 }

@@ -7,12 +7,12 @@ use dc0_core::board::Move;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::{RootMove, Search};
 
-use super::hash_cache::HashCache;
 use super::options::Settings;
 use super::output::Output;
 use super::report::{Frame, depth, info};
 use super::signal::Signal;
 use super::time::{Allowance, BatchTime, Stability};
+use crate::hash_cache::HashCache;
 use dc0_process::clock::Stopwatch;
 
 /// Minimum time before the first report and between two; most moves of a fast game take less. Chosen.

@@ -15,8 +15,8 @@ use dc0_core::network::{Batch, Divided, Evaluations, Evaluator, EvaluatorError};
 #[cfg(doc)]
 use dc0_core::search::SharedSearch;
 
-use super::hash_cache::HashCache;
 use super::options::{Settings, SettingsError};
+use crate::hash_cache::HashCache;
 
 /// Work for one thread.
 pub(super) type Task = Box<dyn FnOnce(&mut dyn Evaluator) -> Result<(), EvaluatorError> + Send>;

@@ -78,9 +78,10 @@ pub(super) fn make_route(link: &Link, route: &Route) -> Result<(), BrokerError> 
         filter_subject: route.tasks(),
         ..Default::default()
     };
+    let name = route.consumer();
     link.wait("make a consumer of tasks", async move {
         let stream = jetstream.get_stream(TASKS).await.map_err(Cause::of)?;
-        stream.get_or_create_consumer(&route_name(&config), config).await.map_err(Cause::of)?;
+        stream.get_or_create_consumer(&name, config).await.map_err(Cause::of)?;
         Ok::<_, Cause>(())
     })
 }
@@ -92,10 +93,6 @@ pub(super) fn are_pending(link: &Link, stream: &'static str, consumer: String) -
         let stream = jetstream.get_stream_no_info(stream).await.map_err(Cause::of)?;
         stream.consumer_info(consumer).await.map(|info| info.num_pending > 0).map_err(Cause::of)
     })
-}
-
-fn route_name(config: &pull::Config) -> String {
-    config.durable_name.clone().unwrap_or_default()
 }
 
 /// Makes the consumer of a channel's results.

@@ -38,8 +38,8 @@ pub(super) const COMMANDS: [&str; 2] = ["memory", "cores"];
 /// The protocol's name of Chess960.
 pub(super) const FISCHERANDOM: &str = "fischerandom";
 
-/// The features that matter in matches, with their values in programs of version 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The features that matter in matches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own in the protocol")]
 pub(super) struct Features {
     /// Answers to `ping`.
@@ -62,25 +62,12 @@ pub(super) struct Features {
     options: Vec<Declared>,
 }
 
-impl Default for Features {
-    fn default() -> Self {
-        let (name, options) = (String::new(), Vec::new());
-        Self {
-            ping: false,
-            setboard: false,
-            usermove: false,
-            reuse: true,
-            time: true,
-            nps: false,
-            fischerandom: false,
-            done: false,
-            name,
-            options,
-        }
-    }
-}
-
 impl Features {
+    /// Those of programs of version 1, which declare none.
+    pub(super) fn of_version_one() -> Self {
+        Self { reuse: true, time: true, ..Self::default() }
+    }
+
     /// Sets a declared feature; those that do not matter are skipped.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         let is_on = value == "1";
@@ -192,7 +179,7 @@ mod tests {
 
     #[test]
     fn programs_without_features_are_those_of_version_one() {
-        let mut features = Features::default();
+        let mut features = Features::of_version_one();
         assert!(features.reuse && features.time && !features.ping && !features.usermove);
         features.set("memory", "1");
         features.set("reuse", "0");

@@ -27,7 +27,7 @@ pub(crate) fn mode(args: &[&str]) -> UciParams {
 
 /// A UCI engine in a mode.
 pub(crate) fn uci(params: &UciParams) -> Result<Opponent, OpponentError> {
-    Opponent::uci(&test_engine(), params)
+    Opponent::uci(&test_engine(), params, true)
 }
 
 /// Parameters for a mode of the xboard engine, by depth.
@@ -38,7 +38,7 @@ pub(crate) fn xboard_mode(mode: &str) -> XboardParams {
 
 /// An xboard engine in a mode.
 pub(crate) fn xboard(params: &XboardParams) -> Result<Opponent, OpponentError> {
-    Opponent::xboard(&test_engine(), params)
+    Opponent::xboard(&test_engine(), params, true)
 }
 
 /// Starts an engine, and a game with it.

@@ -36,7 +36,7 @@ fn a_thousand_starts_leave_no_process_and_no_handle_behind() {
     }
     let argument = format!("unique-{}", std::process::id());
     let params = UciParams { start_timeout: 60.0, ..mode(&["uci", &argument]) };
-    let opponent = Opponent::uci(&test_engine(), &params).expect("behaves");
+    let opponent = Opponent::uci(&test_engine(), &params, true).expect("behaves");
     let handles = || fs::read_dir("/proc/self/fd").expect("is there").count();
     let threads = || fs::read_dir("/proc/self/task").expect("is there").count();
     let before = (handles(), threads());
@@ -57,7 +57,8 @@ fn programs_end_with_this_process_however_it_ends() {
     let argument = format!("orphan-{}", std::process::id());
     if let Ok(argument) = std::env::var("DC0_BECOMES_KILLED") {
         // Ends neither by a word nor with its input.
-        let opponent = Opponent::uci(&test_engine(), &mode(&["stubborn", "1", &argument])).expect("behaves");
+        let opponent =
+            Opponent::uci(&test_engine(), &mode(&["stubborn", "1", &argument]), true).expect("behaves");
         let _program = opponent.start().expect("starts");
         std::process::abort();
     }

@@ -65,7 +65,7 @@ fn names_and_digests_follow_what_determines_the_games() {
     assert_eq!(named.name(), "rival");
     assert_eq!(named.digest(), opponent.digest());
     assert_ne!(weak.digest(), opponent.digest());
-    let planned = Opponent::planned_uci(&test_engine(), &base).unwrap();
+    let planned = Opponent::uci(&test_engine(), &base, false).unwrap();
     assert_eq!(
         (planned.digest(), planned.name()),
         (opponent.digest(), "test_engine, uci, 100 nodes".to_owned())
@@ -73,7 +73,7 @@ fn names_and_digests_follow_what_determines_the_games() {
     let patient = UciParams { start_timeout: 60.0, ..base.clone() };
     assert_ne!(uci(&patient).unwrap().digest(), opponent.digest(), "timeouts decide games");
     let timed = UciParams { nodes: None, move_time: Some(0.5), ..base };
-    assert!(!opponent.is_timed() && Opponent::planned_uci(&test_engine(), &timed).unwrap().is_timed());
+    assert!(!opponent.is_timed() && Opponent::uci(&test_engine(), &timed, false).unwrap().is_timed());
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_changed_program_or_file_is_another_opponent() {
     std::fs::write(&net, "one").unwrap();
     let style = options([("Seed", Value::Text(net.to_str().unwrap().to_owned()))]);
     let params = UciParams { options: style, ..mode(&["uci"]) };
-    let make = || Opponent::uci(engine.to_str().unwrap(), &params).unwrap();
+    let make = || Opponent::uci(engine.to_str().unwrap(), &params, true).unwrap();
     let before = make();
     assert_eq!(before.name(), "Test Engine 1.0, uci, Seed net, 100 nodes");
     std::fs::write(&net, "other").unwrap();

@@ -1,13 +1,11 @@
-//! Values with named fields, and parameters from maps.
+//! Values with named fields.
 
-use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+use rhai::{Dynamic, Engine, ImmutableString, NativeCallContext};
 
-use dc0_core::params::{Params, nearest};
+use dc0_core::params::nearest;
 use dc0_steps::handles::Fields;
-use dc0_steps::host::CallParams;
 
 use crate::call::{Answer, Call};
-use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
 use crate::order;
 
@@ -43,14 +41,4 @@ fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer
         None => format!("there are {}", known.join(", ")),
     };
     Err(Call::new(T::KIND, context).misuse(format!("there is no `{name}` here; {hint}")))
-}
-
-/// Reads the parameters of a call from its map; functions in the map are sampled.
-pub(super) fn call_params<P: Params>(
-    call: &Call<'_>,
-    map: &Map,
-    sampling: Sampling,
-) -> Answer<CallParams<P>> {
-    let (params, given) = call.read(map, sampling)?;
-    Ok(CallParams { params, given })
 }

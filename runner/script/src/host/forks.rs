@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use rhai::{Engine, Map, NativeCallContext};
 
-use super::fields::call_params;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use dc0_steps::handles::{Games, Network};
-use dc0_steps::host::{CallParams, ForkParams, Forked};
+use dc0_steps::host::{ForkParams, Forked};
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -34,7 +33,7 @@ fn fork(
     let call = Call::new("fork", context);
     let iteration = u32::try_from(iteration)
         .map_err(|_| call.misuse(format!("iterations are numbered from 0, got {iteration}")))?;
-    let params: CallParams<ForkParams> = call_params(&call, map, Sampling(0))?;
+    let params = call.read::<ForkParams>(map, Sampling(0))?;
     let host = session.next_host(&call, &params.params.name)?;
     if session.has_run(from) {
         return Err(call.misuse(format!(

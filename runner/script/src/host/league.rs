@@ -12,7 +12,6 @@ use dc0_core::rng::Seed;
 
 use dc0_steps::StepError;
 
-use super::fields::call_params;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
@@ -26,7 +25,7 @@ pub(super) fn register(engine: &mut Engine) {
 
 fn league(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Array> {
     let call = Call::new("league", &context);
-    let params = call_params::<LeagueParams>(&call, &map, Sampling(0))?.params;
+    let params = call.read::<LeagueParams>(&map, Sampling(0))?.params;
     let (generations, drawings) = run.0.next_drawing();
     let results = call.run(run.0.results().map_err(StepError::from))?;
     let elo = ratings(&results);

@@ -8,14 +8,12 @@ use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{preset, presets};
 use dc0_core::params::{Param, nearest};
 
-use super::fields::call_params;
 use super::ownership;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
 use dc0_steps::handles::Network;
-use dc0_steps::host::CallParams;
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -43,6 +41,6 @@ fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {
     let call = Call::new("inspect", &context);
     ownership::check(&call, &run, &[&net])?;
-    let CallParams { params, .. } = call_params::<InspectParams>(&call, &map, Sampling(0))?;
+    let params = call.read::<InspectParams>(&map, Sampling(0))?.params;
     call.run(run.0.host.inspect(&net, &params)).map(|inspection| to_dynamic(&inspection))
 }

@@ -130,7 +130,7 @@ fn explain_position(
     position: &str,
     map: &Map,
 ) -> Answer<Dynamic> {
-    let (mut params, _) = call.read::<ExplainParams>(map, Sampling(0))?;
+    let mut params = call.read::<ExplainParams>(map, Sampling(0))?.params;
     let game = game(call, position)?;
     if host.is_planning() {
         params.search.simulations = params.search.simulations.min(MAX_DRY_SIMULATIONS);
@@ -138,7 +138,7 @@ fn explain_position(
     let study = || -> Result<Study, OutsideError> {
         let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
         let name = net.0.file.display().to_string();
-        let studied = StudiedNet::new(&net.0.net, name).map_err(ExplainError::from)?;
+        let studied = StudiedNet::new(&net.0.net, name);
         Ok(Study::new(game.clone(), &studied, params.clone(), &mut *evaluator, &*observer)?)
     };
     call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
@@ -146,7 +146,7 @@ fn explain_position(
 
 fn play_game(call: &Call<'_>, host: &dyn Host, net: &LoadedNetwork, seed: i64, map: &Map) -> Answer<Dynamic> {
     let by_ply = Sampling::by(map, "max_plies", SelfPlayParams::default().max_plies);
-    let (mut params, _) = call.read::<SelfPlayParams>(map, by_ply)?;
+    let mut params = call.read::<SelfPlayParams>(map, by_ply)?.params;
     let Ok(seed) = u64::try_from(seed) else {
         return Err(call.misuse(format!("seed: expected a whole number of at least 0, got {seed}")));
     };

@@ -15,6 +15,7 @@ use dc0_core::params;
 use dc0_core::params::{Param as _, Problem, Value};
 use dc0_steps::StepError;
 use dc0_steps::handles::{Network, Player};
+use dc0_steps::host::CallParams;
 use dc0_steps::kinds::{opening_book, unused_by};
 use dc0_steps::step::{Argument, StepResult};
 
@@ -61,7 +62,7 @@ fn rate(context: Context<'_>, run: RunHandle, mut map: Map) -> Answer<Map> {
     let mut players = players(&call, map.remove("players"))?;
     let anchors = anchors(&call, map.remove("anchors"))?;
     let sampling = steps::sampling_of(&map, "arena");
-    let (params, given): (RateParams, Value) = call.read(&map, sampling)?;
+    let CallParams { params, given } = call.read::<RateParams>(&map, sampling)?;
     let arena = given.member("arena").cloned().unwrap_or_else(Value::group);
     let mut fixed = BTreeMap::new();
     for (index, (player, elo)) in anchors.into_iter().enumerate() {

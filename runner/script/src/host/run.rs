@@ -11,7 +11,6 @@ use dc0_steps::handles::{Games, Network, Source, Window};
 use dc0_steps::host::{CallParams, OpenParams};
 use dc0_steps::window::WindowParams;
 
-use super::fields::call_params;
 use super::ownership;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
@@ -58,7 +57,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
     let host = session.next_host(&call, name)?;
-    let params: CallParams<OpenParams> = call_params(&call, map, Sampling(0))?;
+    let params = call.read::<OpenParams>(map, Sampling(0))?;
     let info = call.run(host.open(name, params))?;
     Ok(session.add_run(host, info))
 }
@@ -66,7 +65,7 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
 /// A window of the games of another folder; without a number of iterations it has all. Those of the script's own runs would be more each time the script goes on.
 fn load_dataset(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<Window> {
     let call = Call::new("load_dataset", context);
-    let CallParams { mut params, given } = call_params::<WindowParams>(&call, map, Sampling(0))?;
+    let CallParams { mut params, given } = call.read::<WindowParams>(map, Sampling(0))?;
     if given.member("iterations").is_none() {
         params.iterations = u32::MAX;
     }
@@ -82,7 +81,7 @@ fn load_dataset(context: &Context<'_>, session: &Session, name: &str, map: &Map)
 
 fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     let call = Call::new("window", &context);
-    let params = call_params::<WindowParams>(&call, &map, Sampling(0))?.params;
+    let params = call.read::<WindowParams>(&map, Sampling(0))?.params;
     let progress = run.0.progress();
     if progress.iterations.is_empty() {
         return Err(call.misuse("there are no games yet; call self_play before"));

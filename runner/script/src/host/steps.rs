@@ -154,8 +154,8 @@ pub(super) fn play(
     parameters: Value,
 ) -> Answer<StepResult> {
     let arena = &KindOf::<Arena>::ENTRY;
-    let unparsed = arena.arguments(players.into(), &mut Vec::new()).map_err(|cause| call.misuse(cause))?;
-    let step = call.run(unparsed.params("rate", parameters))?;
+    let read = arena.arguments(players.into(), &mut Vec::new()).map_err(|cause| call.misuse(cause))?;
+    let step = call.run(read("rate", parameters))?;
     done(call, run, &*step)
 }
 
@@ -188,10 +188,10 @@ fn step(
         ownership::check_arguments(call, run, &arguments)?;
     }
     let mut problems: Vec<Problem> = Vec::new();
-    let unparsed = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
+    let read = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));
-    let (step, _) =
-        call.read_with(map, sampling, problems, |name, given| unparsed.params(name, given.clone()))?;
+    let read = |name: &str, given: &Value| read(name, given.clone());
+    let step = call.read_with(map, sampling, problems, read)?.params;
     call.accept(step.unused())?;
     if mode == Mode::Start {
         check(call, run, &*step)?;

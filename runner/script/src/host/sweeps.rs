@@ -90,7 +90,8 @@ fn sweep(
 ) -> Answer<FinishedSweep> {
     let call = Call::new("sweep", context);
     session.check_declared(&call)?;
-    let (params, given) = call.read::<SweepParams>(map, Sampling(0))?;
+    let call_params = call.read::<SweepParams>(map, Sampling(0))?;
+    let params = call_params.params.clone();
     if let Some((name, _)) = params.space.dimensions().find(|(name, _)| OWN_NAMES.contains(name)) {
         let reserved = OWN_NAMES.join(", ");
         return Err(call.misuse(format!(
@@ -106,7 +107,6 @@ fn sweep(
         return Err(call.misuse(format!("objective: expected text of one line, got {:?}", params.objective)));
     }
     session.name_sweep(&call, &params.name)?;
-    let call_params = CallParams { params: params.clone(), given };
     let opened = match call.run(session.host.sweep(&call_params, &session.script_digest()))? {
         OpenSweep::Whole(opened) => opened,
         OpenSweep::Chosen => return Err(PartDone::error().into()),
@@ -186,12 +186,7 @@ impl PartDone {
 
     /// Whether an error is this end.
     pub fn is_it(error: &EvalAltResult) -> bool {
-        match error {
-            EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
-            | EvalAltResult::ErrorInModule(_, inner, _) => Self::is_it(inner),
-            EvalAltResult::ErrorTerminated(token, _) => token.is::<Self>(),
-            _ => false,
-        }
+        matches!(error.unwrap_inner(), EvalAltResult::ErrorTerminated(token, _) if token.is::<Self>())
     }
 }
 

@@ -118,7 +118,7 @@ mod tests {
     use std::path::Path;
 
     use super::{RunOptions, forms, usages};
-    use crate::dry_run::DryRun;
+    use crate::plans::ScriptToPlan;
 
     #[test]
     fn forms_are_split_but_alternative_arguments_are_not() {
@@ -127,17 +127,9 @@ mod tests {
 
     #[test]
     fn the_examples_form_a_script_that_can_be_planned() {
-        let text: Vec<&str> = usages().iter().map(|usage| usage.example).collect();
+        let examples: Vec<&str> = usages().iter().map(|usage| usage.example).collect();
+        let (text, path) = (examples.join("\n"), Path::new("examples.rhai"));
         let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
-        let dry_run = DryRun {
-            path: Path::new("examples.rhai"),
-            text: &text.join("\n"),
-            overrides: Vec::new(),
-            options,
-            operations: 1_000_000,
-            is_stopped: Box::new(|| false),
-        }
-        .run();
-        assert_eq!(dry_run.error(), None);
+        assert_eq!(ScriptToPlan::new(path, &text, options).plan().error(), None);
     }
 }

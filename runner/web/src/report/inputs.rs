@@ -13,6 +13,8 @@ use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::observation::{Direction, TrialState};
 use dc0_runs::sweep::space::Domain;
 use dc0_runs::{Folder, Progress, Record, RunError, Salvage, StartedStep};
+use dc0_script::scan::Bracket;
+use dc0_script::syntax::Syntax;
 use dc0_tables::Sources;
 
 /// The runs and sweeps of a report.
@@ -62,10 +64,17 @@ fn run(source: &RunSource) -> ReportRun {
         name: source.name.clone(),
         params: record.as_ref().map_or_else(Value::group, |record| record.params.clone()),
         environment: record.as_ref().map(|record| environment(record, &progress)).unwrap_or_default(),
+        promotes: record.as_ref().is_some_and(|record| promotes(&record.script.text)),
         script: record.map(|record| record.script.text).unwrap_or_default(),
         generations: generations.into_iter().map(|one| (one.generation, one.blake3)).collect(),
         unfinished: progress.unfinished().map(unfinished).collect(),
     }
+}
+
+/// Whether a script calls `promote`, not only in a comment or a text.
+fn promotes(script: &str) -> bool {
+    let script = Syntax::new(script);
+    (0..script.tokens.len()).any(|at| script.word(at) == "promote" && script.opens(at + 1, Bracket::Paren))
 }
 
 fn environment(record: &Record, progress: &Progress) -> Vec<(String, String)> {
@@ -101,4 +110,22 @@ fn sweep_of(name: &str, folder: &Path) -> Result<ReportSweep, RunError> {
         importances: board.importances,
         logarithmic: dimensions.map(|(name, _)| name.to_owned()).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::promotes;
+
+    #[test]
+    fn only_code_promotes() {
+        assert!(promotes("if score > 0.5 { run.promote(net) }"));
+        assert!(promotes("print(\"//\"); run.promote(net)"));
+        assert!(promotes("print(`C:\\`); run.promote(net) // ends"));
+        assert!(promotes("let quote = '\"'; let slash = '\\''; run.promote(net)"));
+        assert!(promotes("/* a /* b */ ä */ run.promote(net)"));
+        assert!(!promotes("let net = run.train(net); // no run.promote(net)\nprint(net)"));
+        assert!(!promotes("/* a /* b */ run.promote(net) */"));
+        assert!(!promotes("/*/ run.promote(net)"));
+        assert!(!promotes("print(\"\\\"run.promote(net)\")"));
+    }
 }

@@ -54,7 +54,7 @@ struct Export {
 impl Export {
     /// Writes the games of a step, and returns their number.
     fn step(&self, step: &FinishedStep, slot: Slot, out: &mut dyn Write) -> Result<u64, Stop> {
-        let event = format!("{}, {} {}", self.event, slot.series.noun(), slot.number);
+        let event = format!("{}, {}", self.event, slot.name());
         let mut count = 0;
         for files in GameFiles::among(&step.manifest.files) {
             for game in self.games(files)? {
@@ -114,7 +114,7 @@ impl Export {
 fn nets(steps: &[FinishedStep]) -> Vec<(String, String)> {
     let net = |step: &FinishedStep| {
         let (slot, weights) = (step.manifest.slot()?, step.manifest.weights()?);
-        Some((weights.blake3.clone(), format!("{} {}", slot.series.noun(), slot.number)))
+        Some((weights.blake3.clone(), slot.name()))
     };
     steps.iter().filter_map(net).collect()
 }

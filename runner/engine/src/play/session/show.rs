@@ -5,6 +5,7 @@ use crate::play::board::{self, Scene, board};
 use crate::play::panel::panel;
 use crate::play::score::Score;
 use crate::uci::{MoveLine, SearchResult};
+use crate::variation::whole_moves;
 use dc0_process::format::counted;
 use dc0_process::style::{Tone, padded};
 
@@ -115,36 +116,9 @@ impl Session<'_> {
         let (position, side) = (self.record.game.position().clone(), self.turn());
         for line in lines {
             let start = format!("  {:>8}  {:>7}  ", line.visits, Score::from_line(line, side).text());
-            let moves = fitting(&numbered_moves(&position, &line.moves), COLUMNS - start.len());
+            let moves = whole_moves(&position, &line.moves, COLUMNS - start.len());
             self.print(&format!("{start}{moves}"))?;
         }
         Ok(())
-    }
-}
-
-/// As many whole moves as fit into a width.
-fn fitting(moves: &[String], columns: usize) -> String {
-    let mut line = String::new();
-    for mv in moves {
-        let gap = if line.is_empty() { "" } else { " " };
-        if line.len() + gap.len() + mv.len() > columns {
-            break;
-        }
-        line += gap;
-        line += mv;
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fitting;
-
-    #[test]
-    fn a_line_holds_whole_moves_only() {
-        let moves = ["1. e4", "e5", "2. Nf3"].map(ToOwned::to_owned);
-        assert_eq!(fitting(&moves, 7), "1. e4");
-        assert_eq!(fitting(&moves, 8), "1. e4 e5");
-        assert_eq!(fitting(&moves, 99), "1. e4 e5 2. Nf3");
     }
 }

@@ -1,4 +1,4 @@
-//! The evaluation cache (the option `Hash`).
+//! The cache of evaluations: the option `Hash` of `uci`, `--hash` of `analysis`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use dc0_core::network::{Batch, Cached, Evaluations, Evaluator, EvaluatorError};
 
 /// Room for cached evaluations, divided evenly among the threads.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HashCache {
+pub(crate) struct HashCache {
     /// Evaluations that one thread may cache.
     each: usize,
     /// Evaluations that all threads together may cache.
@@ -19,14 +19,14 @@ pub(super) struct HashCache {
 
 impl HashCache {
     /// A cache of this many MiB for this many threads.
-    pub(super) fn new(mebibytes: u32, threads: u32) -> Self {
+    pub(crate) fn new(mebibytes: u32, threads: u32) -> Self {
         let total = (mebibytes as usize * (1 << 20)) / Cached::BYTES_EACH;
         let each = total / threads.max(1) as usize;
         Self { each, all: each * threads as usize, used: Arc::default() }
     }
 
     /// The evaluator with a cache; without one if there is no room.
-    pub(super) fn with(&self, inner: Box<dyn Evaluator>) -> Box<dyn Evaluator> {
+    pub(crate) fn with(&self, inner: Box<dyn Evaluator>) -> Box<dyn Evaluator> {
         if self.each == 0 {
             return inner;
         }
@@ -38,7 +38,7 @@ impl HashCache {
     }
 
     /// How full it is, in thousandths.
-    pub(super) fn permill(&self) -> u32 {
+    pub(crate) fn permill(&self) -> u32 {
         (self.used.load(Ordering::Relaxed) * 1000).checked_div(self.all).unwrap_or(0) as u32
     }
 }
