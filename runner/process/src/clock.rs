@@ -36,7 +36,7 @@ pub fn timestamp() -> String {
 }
 
 /// RFC 3339 has the years 1970 to 9999 here. A clock that is set to another year must not stop the work: it counts as the nearest.
-fn rfc3339(time: SystemTime) -> String {
+pub fn rfc3339(time: SystemTime) -> String {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().min(LAST);
     humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string()

@@ -23,7 +23,7 @@ pub enum RunError {
         /// The other process, if its lock names it.
         pid: Option<u32>,
     },
-    #[error("the run {} was made by {made_by}, not by {script}; give open_run another name, or --out another folder, or a renamed script its name back", .folder.display())]
+    #[error("the run {} was made by {made_by}, not by {script}; give it another name, or --out another folder, or a renamed script its name back", .folder.display())]
     OtherScript { folder: PathBuf, made_by: String, script: String },
     #[error("the run {} has format version {found}, and this dc0-run knows {known}; use the newer dc0-run", .folder.display())]
     Newer { folder: PathBuf, found: u32, known: u32 },

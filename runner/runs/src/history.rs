@@ -29,7 +29,8 @@ param_enum! {
         Working = "working",
         /// A step was finished; with the digest of its manifest.
         Finished = "finished",
-        /// A step was found finished whose end the journal did not record, because a kill came first; with the digest of its manifest.
+        /// A step was found finished whose end the journal did not record, because a kill came first, or a superseded one returned; with
+        /// the digest of its manifest.
         Recorded = "recorded",
         /// A step was stopped, or failed.
         EndedEarly = "ended early",
@@ -265,16 +266,12 @@ pub struct StartedStep {
 }
 
 /// The progress of a run.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Time of the first entry.
     pub first: String,
     /// Time of the last entry.
     pub last: String,
-    /// Steps that were finished or taken over.
-    pub finished: usize,
-    /// Seconds that the script has waited for all steps.
-    pub seconds: f64,
     /// The steps that were started and have not finished since, in the order of their starts: several if some are done beside others.
     /// After a kill or a stop they stay until the run goes on with a step.
     pub under_way: Vec<StartedStep>,
@@ -315,14 +312,9 @@ impl Progress {
             Some(JournalEvent::Finished | JournalEvent::Recorded | JournalEvent::TakenOver) => {
                 self.go_on();
                 self.under_way.retain(|known| Some(known.step.as_str()) != entry.step());
-                self.finished += 1;
-                self.seconds += entry.waited();
                 self.close(entry, true);
             }
-            Some(JournalEvent::EndedEarly) => {
-                self.is_stopped = true;
-                self.seconds += entry.waited();
-            }
+            Some(JournalEvent::EndedEarly) => self.is_stopped = true,
             Some(JournalEvent::Superseded) => _ = self.close(entry, true),
             _ => {}
         }
@@ -366,13 +358,13 @@ mod tests {
     fn progress_is_read_from_a_journal_that_a_kill_cut_short() {
         let found = progress(&format!("{LINES}{{\"at\":\"5\",\"eve"));
         assert_eq!((found.first.as_str(), found.last.as_str()), ("1", "4"));
-        assert_eq!((found.finished, found.seconds, found.is_stopped), (1, 2.5, false));
+        assert!(!found.is_stopped);
         let training = StartedStep { step: "bb".to_owned(), kind: "train".to_owned() };
         assert_eq!(found.unfinished().collect::<Vec<_>>(), [&training]);
         assert_eq!(found.under_way, [training]);
         let ended = r#"{"at":"5","event":"ended early","kind":"train","secs":1.0,"step":"bb"}"#;
         let found = progress(&format!("{LINES}{ended}"));
-        assert_eq!((found.is_stopped, found.seconds, found.unfinished().count()), (true, 3.5, 1));
+        assert_eq!((found.is_stopped, found.unfinished().count()), (true, 1));
         let superseded = r#"{"at":"5","event":"superseded","by":"cc","step":"bb"}"#;
         assert_eq!(progress(&format!("{LINES}{superseded}")).unfinished().count(), 0);
         for journal in ["", "\u{fffd}\n[1]\n7"] {
@@ -389,15 +381,10 @@ mod tests {
 {"at":"6","event":"working","secs":1.0,"waited":0.0,"step":"cc"}
 "#;
         assert_eq!(under_way(&format!("{LINES}{beside}")), ["bb", "cc"]);
-        let finished = |step: &str, waited: f64| {
-            let line =
-                format!(r#"{{"at":"7","event":"finished","secs":3.0,"waited":{waited},"step":"{step}"}}"#);
-            line + "\n"
-        };
-        let trained = format!("{LINES}{beside}{}", finished("bb", 3.0));
+        let finished = |step: &str| format!("{{\"at\":\"7\",\"event\":\"finished\",\"step\":\"{step}\"}}\n");
+        let trained = format!("{LINES}{beside}{}", finished("bb"));
         assert_eq!(under_way(&trained), ["cc"]);
-        let found = progress(&format!("{trained}{}", finished("cc", 0.5)));
-        assert_eq!((found.under_way.len(), found.finished, found.seconds), (0, 3, 6.0));
+        assert!(under_way(&format!("{trained}{}", finished("cc"))).is_empty());
         // A kill leaves both under way, until the run goes on.
         let opened = format!("{LINES}{beside}{{\"at\":\"8\",\"event\":\"opened\"}}\n");
         assert_eq!(under_way(&opened), ["bb", "cc"]);

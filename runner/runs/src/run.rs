@@ -233,15 +233,7 @@ impl Run {
 
     /// Records the manifests that a kill has kept out of the journal, and those that are gone.
     fn note_manifests(&self) -> Result<(), RunError> {
-        for manifest in self.store.unrecorded() {
-            let step = manifest.identity().short().to_owned();
-            let details = [
-                ("step", json!(step)),
-                ("kind", json!(manifest.kind)),
-                ("manifest", json!(manifest.digest())),
-            ];
-            self.note(JournalEvent::Recorded, details)?;
-        }
+        self.store.unrecorded().try_for_each(|manifest| self.note_recorded(manifest))?;
         let again = |step: &String| {
             log::warn!(
                 "the manifest of the step {step} is gone from {}; if the script calls the step, it is done again",
@@ -253,6 +245,16 @@ impl Run {
             self.note(JournalEvent::Superseded, [("step", json!(step)), ("by", json!("a killed process"))])?;
         }
         self.lost.iter().try_for_each(again)
+    }
+
+    fn note_recorded(&self, manifest: &Manifest) -> Result<(), RunError> {
+        let identity = manifest.identity();
+        let details = [
+            ("step", json!(identity.short())),
+            ("kind", json!(manifest.kind)),
+            ("manifest", json!(manifest.digest())),
+        ];
+        self.note(JournalEvent::Recorded, details)
     }
 
     /// Stores the script if it differs from the run's first, and its modules, and records the opening in the journal.
@@ -481,10 +483,13 @@ impl Run {
     ) -> Result<Finished, E> {
         let order = self.steps;
         self.steps += 1;
-        let PreparedSlot { moved, manifest, missing, is_changed } =
+        let PreparedSlot { moved, manifest, has_returned, missing, is_changed } =
             self.store.prepare(identity, slot, order)?;
         self.note_superseded(moved, identity)?;
         if let Some(manifest) = manifest {
+            if has_returned {
+                self.note_recorded(&manifest)?;
+            }
             if is_changed {
                 self.write_costs()?;
             }

@@ -41,12 +41,14 @@ pub struct SupersededSteps {
 }
 
 /// The state of a step whose slot has been made ready.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PreparedSlot {
     /// Short identities of the steps that were superseded.
     pub moved: BTreeSet<String>,
     /// The step's manifest, if it is finished.
     pub manifest: Option<Manifest>,
+    /// Whether it was among the superseded steps.
+    pub has_returned: bool,
     /// A file that the finished step has lost, so it must be done again.
     pub missing: Option<String>,
     /// Whether the set of finished steps or their order has changed.
@@ -149,17 +151,18 @@ impl StepStore {
         self.restore(identity, slot)?;
         let Some(step) = self.steps.remove(identity) else {
             let is_changed = !moved.is_empty();
-            return Ok(PreparedSlot { moved, manifest: None, missing: None, is_changed });
+            return Ok(PreparedSlot { moved, is_changed, ..PreparedSlot::default() });
         };
         let step = self.move_to(step, slot, order)?;
         let is_changed = !moved.is_empty() || path_before.as_ref() != Some(&step.path);
         let missing = step.manifest.missing_file(&self.folder)?;
         if missing.is_some() {
             Claim::reopen(&self.folder, identity, &step.path)?;
-            return Ok(PreparedSlot { moved, manifest: None, missing, is_changed: true });
+            return Ok(PreparedSlot { moved, missing, is_changed: true, ..PreparedSlot::default() });
         }
         self.steps.insert(identity.clone(), step.clone());
-        Ok(PreparedSlot { moved, manifest: Some(step.manifest), missing: None, is_changed })
+        let has_returned = path_before.is_none();
+        Ok(PreparedSlot { moved, manifest: Some(step.manifest), has_returned, missing: None, is_changed })
     }
 
     /// Adds a step that was just done. Returns its manifest as read back from the file, so that numbers are the same now and

@@ -189,6 +189,8 @@ fn changed_parameters_supersede_old_files_and_changing_back_restores_them() {
     assert_eq!(fs::read_to_string(parent.path().join("tiny/networks/0000.safetensors")).expect("reads"), "2");
     let back = train(&mut open(parent.path()), 1, network(0));
     assert!(back.before, "nothing is trained again");
+    let recorded = History::read(view(parent.path()).folder()).expect("whole").manifests();
+    assert_eq!(recorded.current().collect::<Vec<_>>(), [back.manifest.identity().short()]);
     let after: Vec<_> =
         content(parent.path()).into_iter().filter(|(name, _)| !name.starts_with("superseded/")).collect();
     assert_eq!(after, before);

@@ -273,7 +273,7 @@ async function eventually(what, holds) {
 async function games(page, origin) {
   await page.goto(`${origin}/run/smoke`);
   await until(page, () => document.querySelectorAll("#source-step option").length === 6);
-  const step = await page.$$eval("#source-step option", (options) => options.find((option) => option.textContent.startsWith("iteration 1: 48 games")).value);
+  const step = await page.$$eval("#source-step option", (options) => options.find((option) => option.textContent.startsWith("iteration 0001: 48 games")).value);
   await page.select("#source-step", step);
   await until(page, () => document.querySelector("#range").textContent === "1 to 24 of 48");
   await page.click("#later");

@@ -284,7 +284,7 @@ fn compares_and_downloads(server: &Server, runs: &Path) {
 
     let steps = server.get("/api/game-steps/small").json();
     let step = steps.as_array().and_then(|steps| steps.first()).expect("a step").clone();
-    assert_eq!((&step["name"], &step["games"]), (&json!("iteration 0"), &json!(40)));
+    assert_eq!((&step["name"], &step["games"]), (&json!("iteration 0000"), &json!(40)));
     let id = step["id"].as_str().expect("an id");
     let page = |from: usize| server.get(&format!("/api/games/small?step={id}&from={from}")).json();
     let (first, second) = (page(0), page(24));
@@ -301,8 +301,8 @@ fn compares_and_downloads(server: &Server, runs: &Path) {
 
     let all = server.get(&format!("/api/pgn/small?step={id}"));
     assert!(all.head.contains("attachment; filename=\"small-iteration-0.pgn\""), "{}", all.head);
-    assert_eq!(all.body.matches("[Event \"small, iteration 0\"]").count(), 40);
-    assert!(all.body.contains("[White \"network 0 (") && !all.body.contains("q="), "{}", all.body);
+    assert_eq!(all.body.matches("[Event \"small, iteration 0000\"]").count(), 40);
+    assert!(all.body.contains("[White \"network 0000 (") && !all.body.contains("q="), "{}", all.body);
     let one = server.get(&format!("/api/pgn/small?step={id}&game=39")).body;
     assert!(
         one.contains("[Round \"39\"]") && one.matches("[Event ").count() == 1 && one.contains("q="),
@@ -416,7 +416,7 @@ sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "rand
     let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
     run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
     let candidate = run.train(net, run.window(), #{ updates: trial.updates, batch: 16 });
-    -candidate.loss
+    #{ value: -candidate.loss, low: -candidate.loss - 0.1, high: -candidate.loss + 0.1 }
 });
 "#;
 
@@ -431,6 +431,7 @@ fn a_sweep_has_a_leaderboard_and_its_trials_are_runs() {
         (&listed[0]["path"], &listed[0]["kind"], &listed[0]["trials"]),
         (&json!("tiny"), &json!("sweep"), &json!(4))
     );
+    assert!(listed[0]["last"].as_str().is_some_and(|time| time.ends_with('Z')), "{listed}");
     let state = server.follow("/api/events/tiny", None).until("state", |_| true);
     assert_eq!(
         (&state["objective"], &state["direction"], &state["all"]),
@@ -439,6 +440,10 @@ fn a_sweep_has_a_leaderboard_and_its_trials_are_runs() {
     let rows = state["rows"].as_array().expect("trials");
     let values: Vec<f64> = rows.iter().map(|row| row["value"][0].as_f64().expect("a value")).collect();
     assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
+    assert_eq!(
+        (&rows[0]["to_the_best"], rows[1]["to_the_best"].as_array().map(Vec::len)),
+        (&Value::Null, Some(3))
+    );
     for row in rows {
         assert_eq!(row["state"], "complete");
         let run = row["runs"][0].as_str().expect("a run");

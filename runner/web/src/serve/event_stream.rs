@@ -105,10 +105,12 @@ impl EventStream {
     fn list(&mut self, server: &Server) -> String {
         // The list comes first: ratings take longer.
         let is_first = self.state.is_empty();
-        let list = changed("list", &mut self.state, &server.list())
-            + &changed("unshown", &mut self.unshown, &server.unshown());
-        let glances = if is_first { None } else { server.glances() };
-        list + &glances.map_or_else(String::new, |glances| changed("glances", &mut self.glances, &glances))
+        let mut changes = changed("list", &mut self.state, &server.list());
+        changes += &changed("unshown", &mut self.unshown, &server.unshown());
+        if let Some(glances) = if is_first { None } else { server.glances() } {
+            changes += &changed("glances", &mut self.glances, &glances);
+        }
+        changes
     }
 
     fn one(&mut self, server: &Server, found: &Found) -> String {

@@ -9,7 +9,7 @@ use super::cache::Stamped;
 use super::library::{Found, Library};
 use super::shard::{self, Shard};
 use dc0_core::store::MatchGameRow;
-use dc0_runs::{Manifest, Series};
+use dc0_runs::{Manifest, Series, Slot};
 
 /// The finished steps of runs; a manifest is read once.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl StoredStep {
     fn read(path: &Path) -> Self {
         let Ok(manifest) = Manifest::read(path) else { return Self::default() };
         let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let name = manifest.slot().map(|slot| format!("{} {}", slot.series.noun(), slot.number));
+        let name = manifest.slot().map(Slot::name);
         let has_games =
             manifest.slot().is_some_and(|slot| [Series::Iterations, Series::Matches].contains(&slot.series));
         Self {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::library::{Found, Library};
 use super::status::{self, Locks};
 use dc0_runs::sweep::board::{Board, Row};
+use dc0_runs::sweep::events::Measured;
 use dc0_runs::sweep::observation::{Direction, TrialState};
 
 /// Trials that are shown.
@@ -62,7 +63,13 @@ fn row(runs: &[&str], row: &Row) -> Value {
     let point: Vec<Value> = row.point.iter().map(|(name, value)| json!([name, value.to_string()])).collect();
     json!({
         "trial": row.trial, "state": row.state.name(), "point": point, "replicates": row.replicates, "at": row.at,
-        "value": row.result.map(|result| [result.value, result.low, result.high]),
+        "value": row.result.map(ends),
+        "to_the_best": row.difference.filter(|difference| difference.interval().is_some()).map(ends),
         "seconds": row.spent.seconds, "because": row.because, "runs": runs,
     })
+}
+
+/// A value with the ends of its interval.
+fn ends(measured: Measured) -> [f64; 3] {
+    [measured.value, measured.low, measured.high]
 }

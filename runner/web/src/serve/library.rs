@@ -12,7 +12,7 @@ use super::health::Health;
 use super::request::is_plain;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
-use dc0_runs::{Folder, Generation, Generations, History, Progress, RecordHead};
+use dc0_runs::{Folder, Generation, Generations, History, Ledger, Progress, RecordHead};
 
 pub(super) use dc0_runs::FolderKind as Kind;
 
@@ -23,6 +23,10 @@ const SHOWN: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     pub(super) progress: Progress,
+    /// Finished steps, without superseded ones.
+    pub(super) steps: usize,
+    /// Seconds that the script waited for them, in all attempts.
+    pub(super) seconds: f64,
     /// The last events.
     pub(super) recent: Vec<Value>,
 }
@@ -31,8 +35,12 @@ impl Journal {
     pub(super) fn of(text: &str) -> Self {
         let history = History::parse(text);
         let last = history.entries().iter().rev().take(SHOWN);
+        let (manifests, ledger) = (history.manifests(), Ledger::from_history(&history));
+        let waited = manifests.current().filter_map(|step| Some(ledger.cost(step)?.waited));
         Self {
             progress: Progress::from_history(&history),
+            steps: manifests.current().count(),
+            seconds: waited.sum(),
             recent: last.map(|entry| entry.json().clone()).collect(),
         }
     }
@@ -229,7 +237,26 @@ fn stray_below(root: &Path, folder: &Path) -> Option<PathBuf> {
 mod tests {
     use std::fs;
 
-    use super::{Kind, Library};
+    use super::{Journal, Kind, Library};
+
+    #[test]
+    fn superseded_steps_count_neither_as_steps_nor_in_the_time() {
+        let ended = |event: &str, step: &str, seconds: f64| {
+            format!(r#"{{"event":"{event}","secs":{seconds},"step":"{step}","manifest":"{step}"}}"#) + "\n"
+        };
+        let shown = |text: &str| {
+            let journal = Journal::of(text);
+            (journal.steps, journal.seconds)
+        };
+        let two =
+            [ended("ended early", "aa", 1.0), ended("finished", "aa", 2.5), ended("finished", "bb", 4.0)]
+                .concat();
+        assert_eq!(shown(&two), (2, 7.5));
+        let superseded = two + "{\"event\":\"superseded\",\"by\":\"cc\",\"step\":\"aa\"}\n";
+        assert_eq!(shown(&superseded), (1, 4.0));
+        let returned = superseded + "{\"event\":\"recorded\",\"step\":\"aa\",\"manifest\":\"aa\"}\n";
+        assert_eq!(shown(&returned), (2, 7.5));
+    }
 
     fn parts(path: &str) -> Vec<String> {
         path.split('/').map(ToOwned::to_owned).collect()

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use dc0_analysis::web;
 use dc0_core::board::Game;
+use dc0_core::event::GameSnapshot;
 use serde_json::{Value, json};
 
 use super::library::{Found, Journal, Kind, Library};
@@ -14,7 +16,7 @@ use dc0_process::clock;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::observation::TrialState;
 use dc0_runs::{Progress, StartedStep, Worker};
-use dc0_steps::progress::{FILE, LiveGameFile, StepStatus};
+use dc0_steps::progress::{FILE, StepStatus};
 
 pub(super) use dc0_runs::Locks;
 
@@ -33,7 +35,7 @@ pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
 pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     let record = library.record(run);
     let journal = library.journal(run);
-    let Journal { progress, recent } = &*journal;
+    let Journal { progress, steps: finished, seconds, recent } = &*journal;
     let standing_of = |begun: &StartedStep| {
         let file = run.folder.all_work().join(&begun.step).join(FILE);
         library.own(file).and_then(|path| StepStatus::read(&path))
@@ -63,8 +65,8 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         "script": record.script,
         "seed": record.seed,
         "device": record.device,
-        "steps": progress.finished,
-        "seconds": progress.seconds,
+        "steps": finished,
+        "seconds": seconds,
         "last": progress.last,
         "generation": library.generations(run).len().checked_sub(1),
         "step": step,
@@ -99,7 +101,7 @@ fn step(StartedStep { step: identity, kind }: &StartedStep, standing: Option<Ste
 }
 
 /// A game in progress, as the page's board shows it: its last position.
-fn live_game(playing: &LiveGameFile) -> Option<Value> {
+fn live_game(playing: &GameSnapshot) -> Option<Value> {
     let game = Game::from_packed(&playing.start, &playing.moves).ok()?;
     let mut last = web::games::last_position(&game);
     last["title"] = format!("game {}", playing.number).into();
@@ -125,8 +127,11 @@ pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> 
     let begun = || library.trials(sweep).iter().filter_map(Found::trial).collect::<BTreeSet<_>>().len();
     let count = |state: TrialState| board.map_or(0, |board| board.count(state));
     let best = board.and_then(Board::best).and_then(|row| row.result);
+    // Its events have no times.
+    let changed = |journal: PathBuf| fs::metadata(journal).ok()?.modified().ok();
+    let last = library.own(sweep.folder.sweep_journal()).and_then(changed).map(clock::rfc3339);
     json!({
-        "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state,
+        "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state, "last": last,
         "damage": library.damage(sweep),
         "trials": board.map_or_else(begun, |board| board.rows.len()),
         "complete": count(TrialState::Complete), "failed": count(TrialState::Failed),
@@ -176,10 +181,9 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::{Journal, Worker, is_before, is_running, live_game, state, step};
+    use super::{GameSnapshot, Journal, Worker, is_before, is_running, live_game, state, step};
     use dc0_process::clock;
     use dc0_steps::executor::{FleetStatus, WorkerStatus};
-    use dc0_steps::progress::LiveGameFile;
     use dc0_steps::progress::StepStatus;
 
     #[test]
@@ -223,11 +227,11 @@ mod tests {
     #[test]
     fn a_live_game_shows_its_last_position() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
-        let shown = live_game(&LiveGameFile { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
+        let shown = live_game(&GameSnapshot { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
         assert_eq!((&shown["title"], &shown["ply"]), (&"game 5".into(), &1.into()));
         assert_eq!(shown["b"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b");
         assert_eq!(shown["m"][0], "e4");
-        assert!(live_game(&LiveGameFile { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
+        assert!(live_game(&GameSnapshot { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
     }
 
     #[test]

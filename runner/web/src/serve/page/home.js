@@ -80,7 +80,7 @@ function line(row) {
     cell("loss", text(typeof glance.loss === "number" ? glance.loss.toFixed(3) : "–"), "n"),
     cell("steps", text(isRun ? String(row.steps) : "–"), "n"),
     cell("time", text(isRun ? duration(row.seconds) : "–"), "n"),
-    cell("last step", text(isRun ? when(row.last) : "–")),
+    cell("last step", text(when(row.last))),
   ] });
 }
 

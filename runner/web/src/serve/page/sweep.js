@@ -9,9 +9,9 @@ const ticks = new Ticks(at("trials"), at("compare"));
 
 const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/${encoded(path)}` });
 
-function value(row) {
-  if (!row.value) return "–";
-  const [mean, low, high] = row.value.map(precise);
+function interval(measured) {
+  if (!measured) return "–";
+  const [mean, low, high] = measured.map(precise);
   return low === high ? mean : `${mean} [${low}, ${high}]`;
 }
 
@@ -23,7 +23,8 @@ function rowOf(row, index) {
     make("td", { text: row.trial, class: "n" }),
     make("td", { text: point }),
     make("td", { text: row.state + (row.because ? `: ${row.because}` : "") }),
-    make("td", { text: value(row) }),
+    make("td", { text: interval(row.value) }),
+    make("td", { text: interval(row.to_the_best) }),
     make("td", { text: duration(row.seconds), class: "n" }),
     make("td", { children: row.runs.flatMap((path) => [runLink(path), " "]) }),
   ] });
