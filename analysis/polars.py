@@ -5,8 +5,10 @@
     first.positions.select(first.side("fen"), first.policy_entropy("target")).collect()
     first.sql("select reason, count(*) as games from games group by reason").collect()
 
-Its files are those of the moment. The functions take a column's name or an expression; san, opening and eco need the package `chess`.
+Its files are those of the moment. The functions take a column's name or an expression, and name their columns after themselves; san, opening and eco need the package `chess`.
 """
+
+import functools
 
 import polars as pl
 
@@ -17,6 +19,16 @@ _DOTS = {str(count): "." * count for count in range(1, 9)}
 
 def _expression(column):
     return pl.col(column) if isinstance(column, str) else column
+
+
+def _column(function):
+    """The function with its name for its column, as several functions of one column need."""
+
+    @functools.wraps(function)
+    def named(*arguments, **named_arguments):
+        return function(*arguments, **named_arguments).alias(function.__name__)
+
+    return named
 
 
 def _of_board(fen, value):
@@ -33,29 +45,34 @@ def _weighed(fen, weights):
     return _of_board(fen, lambda board, _: sum(count(board, letter) * weight for letter, weight in weights.items()))
 
 
+@_column
 def material(fen):
     """White's material minus Black's, in pawns."""
     values = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
     return _weighed(fen, {letter.upper(): value for letter, value in values.items()} | {letter: -value for letter, value in values.items()})
 
 
+@_column
 def phase(fen):
     """The share of material that is left, from 1 to 0."""
     points = {"n": 1, "b": 1, "r": 2, "q": 4}
     return _weighed(fen, points | {letter.upper(): value for letter, value in points.items()}) / 24
 
 
+@_column
 def piece_count(fen):
     """The number of pieces on the board, pawns and kings included."""
     return _of_board(fen, lambda board, _: board.str.count_matches("[a-zA-Z]").cast(pl.Int64))
 
 
+@_column
 def side(fen):
     """The side to move, `white` or `black`."""
     letter = _expression(fen).str.split(" ").list.get(1, null_on_oob=True)
     return letter.replace_strict(["w", "b"], ["white", "black"], default=None, return_dtype=pl.String)
 
 
+@_column
 def board(fen):
     """The board in eight lines, with a dot for an empty square."""
     lines = _of_board(fen, lambda _, dots: dots)
@@ -69,6 +86,7 @@ def _uci(move):
     return square(move % 64) + square(move // 64 % 64) + promotion
 
 
+@_column
 def uci(moves):
     """A packed move in UCI notation; a list of moves with spaces between them. Null if one is no move."""
 
@@ -81,6 +99,7 @@ def uci(moves):
     return _expression(moves).map_batches(texts, return_dtype=pl.String)
 
 
+@_column
 def policy_entropy(weights):
     """Entropy in nats of visits or targets, normalised to sum to 1; 0 for an empty list."""
     weights = _expression(weights)
@@ -131,6 +150,7 @@ def _position(chess, fen):
     return position if position.is_valid() and len(fen.split()) in (4, 6) else None
 
 
+@_column
 def san(fen, move):
     """A packed move in SAN; null if it is not legal, which python-chess decides."""
     chess = _chess()
@@ -187,11 +207,13 @@ def _named(moves, part):
     return _expression(moves).map_elements(text, return_dtype=pl.String)
 
 
+@_column
 def opening(moves):
     """The name of the opening that these moves make from the initial position, by the last named position."""
     return _named(moves, 1)
 
 
+@_column
 def eco(moves):
     """The ECO code of a game's opening."""
     return _named(moves, 0)
