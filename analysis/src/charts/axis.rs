@@ -17,7 +17,15 @@ const PADDING: f64 = 0.04;
 /// The smallest factor between the ends of a logarithmic axis that the padding assumes. Chosen.
 const MIN_FACTOR: f64 = 10.0;
 
+/// Characters of a vertical axis' label that fit the height of a chart.
+const UPRIGHT_LENGTH: usize = 40;
+
 impl Axis {
+    /// The label as a vertical axis has it.
+    pub(super) fn upright_label(&self) -> String {
+        truncated(&self.label, UPRIGHT_LENGTH)
+    }
+
     /// A range that contains the values and the axis' own bounds, with about the wanted number of ticks.
     pub(super) fn range(&self, values: &[f64], ticks: usize) -> Option<Range> {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
@@ -54,6 +62,14 @@ impl Axis {
     pub(super) fn label_at(&self, value: f64) -> Option<&str> {
         self.labels.iter().find(|(position, _)| *position == value).map(|(_, label)| label.as_str())
     }
+}
+
+/// The beginning of a text that is too long.
+pub(super) fn truncated(text: &str, max_length: usize) -> String {
+    if text.chars().count() <= max_length {
+        return text.to_owned();
+    }
+    text.chars().take(max_length.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The ends of a logarithmic axis, widened if fewer than two ticks lie between them.
@@ -100,7 +116,13 @@ pub(super) fn y_values(series: &Series) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Scale, step};
+    use super::{Axis, Scale, step, truncated};
+
+    #[test]
+    fn long_labels_are_truncated() {
+        assert_eq!(truncated("gumbel", 6), "gumbel");
+        assert_eq!(truncated("sequential halving", 8), "sequent…");
+    }
 
     #[test]
     fn steps_are_round() {

@@ -37,7 +37,7 @@ impl Chart {
         let levels: Vec<Json> =
             self.levels(&self.computed_layout(width, height)).into_iter().map(level).collect();
         Some(json!({
-            "x": axis(x), "y": axis(&self.y), "stacked": matches!(self.marks, Marks::Stacks { .. }),
+            "x": axis(x, &x.label), "y": axis(&self.y, &self.y.upright_label()), "stacked": matches!(self.marks, Marks::Stacks { .. }),
             "rows": rows.into_iter().map(rounded).collect::<Vec<_>>(), "series": series,
             "levels": levels,
             "diagonal": self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))),
@@ -68,7 +68,7 @@ impl Chart {
     }
 }
 
-fn axis(axis: &Axis) -> Json {
+fn axis(axis: &Axis, label: &str) -> Json {
     let scale = match axis.scale {
         Scale::Plain => "plain",
         Scale::Integer => "integer",
@@ -76,7 +76,7 @@ fn axis(axis: &Axis) -> Json {
         Scale::Logarithm => "logarithm",
         Scale::Categories => "categories",
     };
-    json!({ "label": axis.label, "scale": scale, "from": axis.from, "to": axis.to, "labels": axis.labels })
+    json!({ "label": label, "scale": scale, "from": axis.from, "to": axis.to, "labels": axis.labels })
 }
 
 /// An x value, and the point of each series there.
@@ -170,6 +170,17 @@ mod tests {
         assert_eq!(data["series"][1]["dash"], json!([7.0, 4.0]));
         assert_eq!((&data["series"][0]["intervals"], &data["y"]["from"]), (&json!(null), &json!(0.0)));
         assert_eq!(data["levels"], json!([[0.333_333_333, "greedy", "right", "above"]]));
+    }
+
+    #[test]
+    fn the_label_of_a_vertical_axis_fits_the_chart() {
+        let long = "score against the settings without the change";
+        let both = Chart { x: Axis::integer(long), y: Axis::plain(long), ..chart(Marks::Series(Vec::new())) };
+        let data = both.data(SIZE).expect("data");
+        assert_eq!(
+            (&data["x"]["label"], &data["y"]["label"]),
+            (&json!(long), &json!("score against the settings without the …"))
+        );
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn below_axis(layout: &ComputedLayout, x: f64, label: &str) -> Primitive {
 
 /// With the titles and number formats of both axes.
 fn with_titles(layout: Layout, x: &Axis, y: &Axis) -> Layout {
-    let layout = layout.with_x_label(&x.label).with_y_label(&y.label);
+    let layout = layout.with_x_label(&x.label).with_y_label(y.upright_label());
     layout.with_x_tick_format(tick_format(x)).with_y_tick_format(tick_format(y))
 }
 

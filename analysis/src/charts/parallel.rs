@@ -10,7 +10,7 @@ use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout};
 use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, TextAnchor};
 
-use super::axis::step;
+use super::axis::{step, truncated};
 use super::chart::{Axis, ParallelLine, Scale};
 use super::table::short;
 use super::theme::{Ink, TEXT_SIZE, Theme, text_width};
@@ -102,13 +102,6 @@ pub(super) fn labels(
         scale.ticks().into_iter().flat_map(label).collect()
     };
     axis_scales(axes, lines).into_iter().enumerate().flat_map(at_axis).collect()
-}
-
-fn truncated(text: &str, max_length: usize) -> String {
-    if text.chars().count() <= max_length {
-        return text.to_owned();
-    }
-    text.chars().take(max_length.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The end of a name that is too long: the last parts of a path distinguish it.
@@ -228,7 +221,7 @@ fn round_numbers_by_factor(least: f64, most: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisScale, end_of, round_numbers, round_numbers_by_factor, truncated};
+    use super::{AxisScale, end_of, round_numbers, round_numbers_by_factor};
     use crate::charts::{Axis, Scale, short};
 
     #[test]
@@ -254,9 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn long_labels_are_truncated() {
-        assert_eq!(truncated("gumbel", 6), "gumbel");
-        assert_eq!(truncated("sequential halving", 8), "sequent…");
+    fn long_names_keep_their_ends() {
         assert_eq!(end_of("search.c_puct", 13), "search.c_puct");
         assert_eq!(end_of("search.c_puct", 8), "….c_puct");
         assert_eq!(end_of("search.c_puct", 0), "…");

@@ -13,6 +13,9 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const GAMES: &str = include_str!("games.js");
 
+/// Characters of a cell's text that stay on one line, as names of players do.
+const LONGEST_NAME: usize = 24;
+
 /// The page's HTML.
 pub(super) fn page(title: &str, sections: &[BuiltSection<'_>], faults: &[Damage]) -> String {
     let (shown, left_out): (Vec<&BuiltSection<'_>>, Vec<&BuiltSection<'_>>) =
@@ -173,7 +176,11 @@ fn table_html(table: &Table) -> String {
         .map(|(column, name)| format!("<th scope=\"col\"{}>{}</th>", class(column), escape(name)))
         .collect();
     let row = |(is_highlighted, cells): &(bool, Vec<String>)| {
-        let cell = |(column, cell): (usize, &String)| format!("<td{}>{}</td>", class(column), escape(cell));
+        let cell = |(column, cell): (usize, &String)| {
+            let is_long = column < table.text_columns && cell.chars().count() > LONGEST_NAME;
+            let class = if is_long { " class=\"long\"" } else { class(column) };
+            format!("<td{class}>{}</td>", escape(cell))
+        };
         let cells: String = cells.iter().enumerate().map(cell).collect();
         format!("<tr{}>{cells}</tr>", if *is_highlighted { " class=\"out\"" } else { "" })
     };

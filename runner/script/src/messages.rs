@@ -22,6 +22,29 @@ pub fn shown(thrown: &Dynamic) -> String {
     if thrown.is_unit() { "()".to_owned() } else { thrown.to_string() }
 }
 
+/// The words of statements and values.
+const KEYWORDS: [&str; 24] = [
+    "as", "break", "catch", "const", "continue", "do", "else", "export", "false", "fn", "for", "if",
+    "import", "in", "let", "loop", "private", "return", "switch", "throw", "true", "try", "until", "while",
+];
+
+/// The message for a keyword where the engine expected a name; `None` if it expected something else, or another word stands there.
+pub fn keyword_as_name(error: &ParseErrorType, found: &str) -> Option<String> {
+    let expects_name = match error {
+        ParseErrorType::PropertyExpected
+        | ParseErrorType::VariableExpected
+        | ParseErrorType::FnMissingName => true,
+        // In place of the first name of a map, the engine expects its end.
+        ParseErrorType::MissingToken(token, why) => token == "}" && why.contains("object map"),
+        _ => false,
+    };
+    (expects_name && KEYWORDS.contains(&found)).then(|| no_name(found))
+}
+
+fn no_name(keyword: &str) -> String {
+    format!("`{keyword}` is a keyword and cannot be a name here")
+}
+
 /// The message for a syntax error; `None` if it needs the names of the script.
 pub fn describe_syntax(error: &ParseErrorType) -> Option<String> {
     Some(match error {
@@ -40,9 +63,7 @@ pub fn describe_syntax(error: &ParseErrorType) -> Option<String> {
         ParseErrorType::DuplicatedVariable(name) => format!("there are two parameters `{name}`"),
         ParseErrorType::PropertyExpected => "expected a name".to_owned(),
         ParseErrorType::VariableExpected => "expected the name of a variable".to_owned(),
-        ParseErrorType::Reserved(word) if word.starts_with(char::is_alphabetic) => {
-            format!("`{word}` is a keyword and cannot be a name here")
-        }
+        ParseErrorType::Reserved(word) if word.starts_with(char::is_alphabetic) => no_name(word),
         ParseErrorType::UnknownOperator(symbol) | ParseErrorType::Reserved(symbol) => reserved(symbol),
         ParseErrorType::MismatchedType(expected, got) => mismatch(expected, got),
         ParseErrorType::ExprExpected(what) => format!("expected {} here", expression(what)),

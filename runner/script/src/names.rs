@@ -226,6 +226,9 @@ impl Names {
     /// The message for a syntax error.
     pub fn syntax(&self, error: &ParseErrorType, location: &ScriptLocation) -> String {
         let found = || found(location, &self.sources);
+        if let Some(message) = found().and_then(|word| messages::keyword_as_name(error, &word)) {
+            return message;
+        }
         match error {
             ParseErrorType::VariableUndefined(name) => self.missing_variable(name, &location.source),
             ParseErrorType::ModuleUndefined(name) => self.missing_module(name, &location.source),
