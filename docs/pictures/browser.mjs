@@ -1,4 +1,4 @@
-// Makes the PNGs of reports, of `dc0-run serve` and of `dc0-run explain` anew, in the browser of the tests.
+// Makes the PNGs of reports, of `dc0-run serve` and of `dc0-run explain` again, in the browser of the tests.
 //
 //     DC0_BROWSER=target/browser DC0_CHROMIUM=target/browser/unpacked/chromium \
 //         node docs/pictures/browser.mjs target/release/dc0-run datasets/az_small docs/pictures
@@ -90,14 +90,17 @@ async function explanation() {
 async function live(origin, name, text, isReady, size, picture) {
   const going = spawn(program, script(name, text), { stdio: "ignore" });
   const ended = new Promise((done) => { going.on("exit", done); });
-  const home = await open(origin, 1000, 900);
-  await home.waitForSelector(`[data-run="${name}"] [data-state="running"]`);
-  await home.close();
-  const page = await open(`${origin}/run/${name}`, ...size);
-  await page.waitForFunction(isReady);
-  await shot(page, picture);
-  going.kill("SIGKILL");
-  await ended;
+  try {
+    const home = await open(origin, 1000, 900);
+    await home.waitForSelector(`[data-run="${name}"] [data-state="running"]`);
+    await home.close();
+    const page = await open(`${origin}/run/${name}`, ...size);
+    await page.waitForFunction(isReady);
+    await shot(page, picture);
+  } finally {
+    going.kill("SIGKILL");
+    await ended;
+  }
 }
 
 // A pawn's move against the net, its answer, and the squares of a knight.
@@ -143,6 +146,7 @@ async function served() {
   cpSync(run, join(runs, name), { recursive: true });
   dc0(...script("tiny", SWEEP));
   const server = spawn(program, ["serve", runs, "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((done) => { server.on("exit", done); });
   let address = "";
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.startsWith("open ")) { address = line.slice(5); break; }
@@ -157,6 +161,7 @@ async function served() {
     await live(origin, "first", STORED, () => document.querySelector("#pages")?.hidden === false && /^Ply [6-9]/.test(document.querySelector("#where").textContent), [1200, 1000], "serve-run");
   } finally {
     server.kill("SIGINT");
+    await ended;
   }
 }
 

@@ -37,8 +37,8 @@ impl Opponent {
         Ok(Self(Kind::AlphaBeta { params: Arc::new(params.clone()), tables }))
     }
 
-    /// A UCI engine. It is started once to learn its name and to check its options, unless it is for a plan, which knows only that its
-    /// file is there.
+    /// A UCI engine. If `starts`, it is started once to learn its name and to check its options; a plan only knows that its file is
+    /// there.
     pub fn uci(command: &str, params: &UciParams, starts: bool) -> Result<Self, OpponentError> {
         Self::program::<Uci>("uci", command, params.into(), starts)
     }

@@ -29,7 +29,7 @@ pub enum RunError {
     Newer { folder: PathBuf, found: u32, known: u32 },
     #[error("the run {} was created with {what} {fixed}, and {requested} was asked for; leave it out, or open another run", .folder.display())]
     Fixed { folder: PathBuf, what: &'static str, fixed: String, requested: String },
-    #[error("{} is not empty and has no run.json; give open_run another name, or --out another folder", .folder.display())]
+    #[error("{} is not empty and has no run.json; give it another name, or --out another folder", .folder.display())]
     NoRun { folder: PathBuf },
     #[error("{} holds no run, so no steps can be taken over from it; look at the names of runs beside this one", .folder.display())]
     Absent { folder: PathBuf },
@@ -40,7 +40,7 @@ pub enum RunError {
     ForkSelf { name: String },
     #[error("the run {} exists and is not a fork; give the fork another name", .folder.display())]
     NoFork { folder: PathBuf },
-    #[error("the run {} is a fork of {fixed}; open it with fork(…) as it was made, or give open_run another name", .folder.display())]
+    #[error("the run {} is a fork of {fixed}; open it with fork(…) as it was made, or give it another name", .folder.display())]
     IsFork {
         folder: PathBuf,
         /// The run and iteration that it begins with.

@@ -28,17 +28,20 @@ const KEYWORDS: [&str; 24] = [
     "import", "in", "let", "loop", "private", "return", "switch", "throw", "true", "try", "until", "while",
 ];
 
-/// The message for a keyword where the engine expected a name; `None` if it expected something else, or another word stands there.
-pub fn keyword_as_name(error: &ParseErrorType, found: &str) -> Option<String> {
-    let expects_name = match error {
-        ParseErrorType::PropertyExpected
-        | ParseErrorType::VariableExpected
-        | ParseErrorType::FnMissingName => true,
-        // In place of the first name of a map, the engine expects its end.
-        ParseErrorType::MissingToken(token, why) => token == "}" && why.contains("object map"),
+/// The message for a keyword where the engine expected a name, and `after` is the rest of its line; `None` if it expected something else,
+/// or another word stands there.
+pub fn keyword_as_name(error: &ParseErrorType, found: &str, after: &str) -> Option<String> {
+    let is_member = || after.trim_start().starts_with(':');
+    let is_name = match error {
+        ParseErrorType::FnMissingName => true,
+        // The name may be missing before `in`.
+        ParseErrorType::VariableExpected => found != "in",
+        ParseErrorType::PropertyExpected => is_member(),
+        // In place of the first name of a map, the engine expects its end. A map without its end is followed by the next statement.
+        ParseErrorType::MissingToken(token, why) => token == "}" && why.contains("object map") && is_member(),
         _ => false,
     };
-    (expects_name && KEYWORDS.contains(&found)).then(|| no_name(found))
+    (is_name && KEYWORDS.contains(&found)).then(|| no_name(found))
 }
 
 fn no_name(keyword: &str) -> String {

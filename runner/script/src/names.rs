@@ -226,7 +226,8 @@ impl Names {
     /// The message for a syntax error.
     pub fn syntax(&self, error: &ParseErrorType, location: &ScriptLocation) -> String {
         let found = || found(location, &self.sources);
-        if let Some(message) = found().and_then(|word| messages::keyword_as_name(error, &word)) {
+        let keyword = || messages::keyword_as_name(error, &found()?, &after_word(location, &self.sources)?);
+        if let Some(message) = keyword() {
             return message;
         }
         match error {
@@ -250,12 +251,24 @@ pub const MAP_FORM: &str = "unexpected `:`; a map is written #{ name: value }, w
 
 /// The identifier or symbol at a location.
 fn found(location: &ScriptLocation, sources: &Sources) -> Option<String> {
+    let code = code_at(location, sources)?;
+    let identifier: String = code.chars().take_while(is_identifier).collect();
+    if identifier.is_empty() { code.chars().next().map(String::from) } else { Some(identifier) }
+}
+
+/// What follows the word there.
+fn after_word(location: &ScriptLocation, sources: &Sources) -> Option<String> {
+    Some(code_at(location, sources)?.chars().skip_while(is_identifier).collect())
+}
+
+/// The line from a location on.
+fn code_at(location: &ScriptLocation, sources: &Sources) -> Option<String> {
     let (line, column) = location.point?;
-    let code = sources.line(&location.source, line)?;
-    let is_identifier = |c: &char| c.is_alphanumeric() || *c == '_';
-    let identifier: String = code.chars().skip(column - 1).take_while(is_identifier).collect();
-    let symbol = || code.chars().nth(column - 1).map(String::from);
-    if identifier.is_empty() { symbol() } else { Some(identifier) }
+    Some(sources.line(&location.source, line)?.chars().skip(column - 1).collect())
+}
+
+fn is_identifier(letter: &char) -> bool {
+    letter.is_alphanumeric() || *letter == '_'
 }
 
 /// The message for a function that an imported script does not have.

@@ -14,12 +14,12 @@ use crate::report::section::{Part, Section, Table, drawn};
 /// The most trials that the leaderboard shows.
 const SHOWN: usize = 30;
 /// The relative difference up to which values are equal: means of equal scores may differ by rounding. Chosen.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING: f64 = 1e-13;
 const PREFIX: &str = "param_";
 /// The most important parameters, of which each two have a chart.
 const PAIRED: usize = 3;
 const NO_IMPORTANCES: &str = "The importance of the parameters is computed from eight complete trials on, \
-    if the best quarter of them is not all.";
+    if the best quarter of them differs from all.";
 
 /// A sweep's trials, the best first.
 struct Trials {

@@ -297,10 +297,10 @@ fn compares_and_downloads(server: &Server, runs: &Path) {
     let moved = |source: &str| {
         server.get(&format!("/api/games/small?step={id}&from=24&source={source}")).json()["from"].clone()
     };
-    assert_eq!((moved("iteration%200"), moved("games%2Fother.parquet")), (json!(24), json!(0)));
+    assert_eq!((moved("iteration%200000"), moved("games%2Fother.parquet")), (json!(24), json!(0)));
 
     let all = server.get(&format!("/api/pgn/small?step={id}"));
-    assert!(all.head.contains("attachment; filename=\"small-iteration-0.pgn\""), "{}", all.head);
+    assert!(all.head.contains("attachment; filename=\"small-iteration-0000.pgn\""), "{}", all.head);
     assert_eq!(all.body.matches("[Event \"small, iteration 0000\"]").count(), 40);
     assert!(all.body.contains("[White \"network 0000 (") && !all.body.contains("q="), "{}", all.body);
     let one = server.get(&format!("/api/pgn/small?step={id}&game=39")).body;

@@ -78,7 +78,7 @@ impl ImportFormat for PgnParams {
 
 impl ImportFormat for Lc0Params {
     const KIND: &'static StepKind = &StepKind::IMPORT_LC0;
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_lc0",
         form: "run.import_lc0(file) or run.import_lc0([file, …]) or either with #{…}",

@@ -20,7 +20,7 @@ pub(super) struct GameSteps(Stamped<StoredStep>);
 struct StoredStep {
     /// Its name in addresses: that of its manifest.
     id: String,
-    /// Its name on the page: `iteration 3`, `match 2`, `network 4`.
+    /// Its name on the page: `iteration 0003`, `match 0002`, `network 0004`.
     name: String,
     /// The digest of the net that it made.
     net: Option<String>,

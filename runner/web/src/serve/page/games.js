@@ -135,7 +135,7 @@ export class Games {
     this.index = index;
     this.pages.choose(this.game.index, this.page);
     at("game").value = String(index);
-    at("players").textContent = this.game.white === this.game.black ? `net ${this.game.white}` : `White ${this.game.white}, Black ${this.game.black}`;
+    at("players").textContent = this.game.white === this.game.black ? this.game.white : `White ${this.game.white}, Black ${this.game.black}`;
     this.ply = Math.min(this.game.opening, this.game.plies.length - 1);
     this.show();
     this.schedule();
