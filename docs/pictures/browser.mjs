@@ -68,6 +68,8 @@ async function reports() {
   const url = pathToFileURL(file).href;
   await shot(await open(url, 1180, 900), "report-strength");
   const game = await open(url, 1180, 780, "dark");
+  // The first is the shortest mate.
+  await game.select("#game", "1");
   for (let ply = 0; ply < 20; ply += 1) await game.$eval("#next", (button) => button.click());
   // The charts above take their places when they are seen.
   await game.evaluate(() => new Promise((done) => { setTimeout(done, 500); }));
