@@ -103,13 +103,16 @@ fn clock_text(seconds: f32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// An evaluation, which a depth may follow: `0.25`, `-1.5,20`, `#-3`.
+/// An evaluation in pawns, which a depth may follow: `0.25`, `-1.5,20`, `#-3`. `ChessBase` writes centipawns and a depth: `25,20`.
 fn eval(text: &str) -> Option<PgnEval> {
-    let score = text.split(',').next()?.trim();
+    let (score, depth) = text.split_once(',').map_or((text, None), |(score, depth)| (score, Some(depth)));
+    let score = score.trim();
     if let Some(moves) = score.strip_prefix('#') {
         return mate(moves.parse().ok()?);
     }
-    centipawns(score.parse().ok()?)
+    let is_in_centipawns = depth.is_some() && score.parse::<i64>().is_ok();
+    let unit = if is_in_centipawns { 0.01 } else { 1.0 };
+    centipawns(unit * score.parse::<f64>().ok()?)
 }
 
 /// The score that cutechess, fastchess and dc0 begin a comment with, seen from White: `+0.31/12 0.53s`, `-M6/20`, `0.00/1`.
@@ -190,6 +193,9 @@ mod tests {
         assert_eq!(read("a move [%eval #-3] with words"), (None, Some(PgnEval::Mate(-3))));
         assert_eq!(read("[%eval\n0.23]\n[%clk\t0:03:00]"), (Some(180.0), level));
         assert_eq!(read("[%eval -12.5,20]"), (None, Some(PgnEval::Centipawns(-1250.0))));
+        assert_eq!(read("[%eval 3.0,20]"), (None, Some(PgnEval::Centipawns(300.0))));
+        assert_eq!(read("[%eval 3]"), (None, Some(PgnEval::Centipawns(300.0))));
+        assert_eq!(read("[%eval\n-105, 24] [%emt 0:00:17]"), (None, Some(PgnEval::Centipawns(-105.0))));
         for nothing in [
             "",
             "[%",
