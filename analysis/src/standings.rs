@@ -16,7 +16,7 @@ pub(crate) const RATINGS: &str = "ratings";
 
 const COLUMNS: [ColumnDef<Row>; 12] = [
     ("player", "text", |row| row.rated.player.as_str().into()),
-    ("net", "u32", |row| row.rated.net.filter(|_| !row.rated.player.contains('@')).into()),
+    ("net", "u32", |row| row.rated.net.into()),
     ("games", "u32", |row| row.rated.tally.games().into()),
     ("wins", "u32", |row| row.rated.tally.wins.into()),
     ("draws", "u32", |row| row.rated.tally.draws.into()),
@@ -49,7 +49,7 @@ fn estimate(estimate: Option<Estimate>) -> Value {
 pub(crate) struct Rated {
     /// As in the table of matches: the first 16 hex digits of a net's digest, or a name.
     pub(crate) player: String,
-    /// The net's number in the run; also that of a net with a search of its own, for which the table's column is empty.
+    /// The net's number in the run, also with a search of its own.
     pub(crate) net: Option<u32>,
     /// All games of all matches.
     pub(crate) tally: Tally,

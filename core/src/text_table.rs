@@ -47,7 +47,7 @@ pub fn aligned<R: AsRef<[String]>>(rows: &[R], align: impl Fn(usize) -> Align) -
 /// A figure with some digits after the point; from a million on, and where fewer than two of the digits would say something, as a power
 /// of ten.
 pub fn figure(value: f64, digits: usize) -> String {
-    let least = 0.1_f64.powi(digits as i32 - 1);
+    let least = 10_f64.powi(1 - digits as i32);
     if (least..1e6).contains(&value.abs()) || value == 0.0 || !value.is_finite() {
         return format!("{value:.digits$}");
     }
@@ -60,10 +60,12 @@ mod tests {
 
     #[test]
     fn large_and_small_figures_are_powers_of_ten() {
-        let figures = [2.5, 0.012, 999_999.25, -3.4e38, 1e6, -0.0004, 2e-5, 0.0, f64::INFINITY, f64::NAN];
+        let figures =
+            [2.5, 0.012, 0.01, 999_999.25, -3.4e38, 1e6, -0.0004, 2e-5, 0.0, f64::INFINITY, f64::NAN];
         let expected = [
             "2.500",
             "0.012",
+            "0.010",
             "999999.250",
             "-3.400e38",
             "1.000e6",

@@ -55,18 +55,20 @@ pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> 
     let all = rated(&numbers, &results);
     all.players.first()?;
     let (white_advantage, draw_rate) = (all.white_advantage, all.draw_rate);
+    let step_of = |rated: &Rated| nets.get(MatchGameRow::net_of(&rated.player)?.0).copied();
     let players: Vec<Player> =
-        all.players.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();
+        all.players.into_iter().map(|rated| player(run, step_of(&rated), rated)).collect();
     let anchor = players.iter().find(|player| all.anchor.as_ref() == Some(&player.id));
     let anchor = anchor.map(|player| player.name.clone());
     Some(Standing { run: run.name.clone(), players, anchor, white_advantage, draw_rate })
 }
 
-fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
+fn player(run: &ReportRun, step: Option<&Step>, rated: Rated) -> Player {
     let Rated { player: id, net, tally, rating } = rated;
     let own = MatchGameRow::net_of(&id).and_then(|(_, own)| own);
+    let spent = step.map_or(Spent::default(), |step| step.spent);
     if let (Some(net), Some(own)) = (net, own) {
-        let (name, spent) = (format!("{net:04}@{own}"), Spent::default());
+        let name = format!("{net:04}@{own}");
         return Player { id, name, net: None, generation: None, spent, tally, rating };
     }
     let name = net.map_or_else(|| id.clone(), |net| format!("{net:04}"));
@@ -74,7 +76,7 @@ fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
     Player {
         net,
         generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
-        spent: step.map_or(Spent::default(), |step| step.spent),
+        spent,
         tally,
         rating,
         id,

@@ -768,20 +768,6 @@ fn only_budgets_of_nets_without_a_search_of_their_own_are_compared() {
     assert!(!is_noted(&source));
 }
 
-#[test]
-fn a_net_with_a_search_of_its_own_has_no_number_in_the_table_of_ratings() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let source = source("plain", folder.path());
-    store_match_of(folder.path(), 1, 8, [format!("{}@own", id(1)), id(1)]);
-    let database = Database::new(vec![source], Vec::new(), Work::Exact);
-    let statement = "select player, net from ratings order by player";
-    let rows = database.query(statement).expect("a statement").rows().expect("rows");
-    let found: Vec<_> =
-        rows.column("player").expect("players").into_iter().zip(rows.numbers("net").expect("nets")).collect();
-    let expected = [(id(0), Some(0.0)), (id(1), Some(1.0)), (format!("{}@own", id(1)), None)];
-    assert_eq!(found, expected.map(|(player, net)| (Value::Text(player), net)));
-}
-
 /// Four complete trials, one of them without a value for a parameter, and a failed one with a text that no other has.
 fn store_trials(folder: &Path) {
     let text = |text: &str| Value::Text(text.to_owned());

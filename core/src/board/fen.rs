@@ -179,6 +179,7 @@ mod tests {
     fn positions_are_read_as_they_were_written() {
         let cases = [
             ("4k3/8/8/8/4p3/8/3P4/4K3 w - - 99 1234 moves d2d4", "4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1234"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R b Qk - 0 1 moves e8g8", "r4rk1/8/8/8/8/8/8/R3K2R w Q - 1 2"),
             // Rooks on both sides of those that may castle.
             ("r1r1k1rr/8/8/8/8/8/8/RR1K1RR1 w FBcg - 0 1", "r1r1k1rr/8/8/8/8/8/8/RR1K1RR1 w FBgc - 0 1"),
             ("1r1k1r2/8/8/8/8/8/8/1RR1K3 b Cfb - 0 1", "1r1k1r2/8/8/8/8/8/8/1RR1K3 b Ckq - 0 1"),

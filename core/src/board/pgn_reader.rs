@@ -409,8 +409,11 @@ impl Progress {
             return;
         }
         let position = self.record.game.position();
-        let plain = text.trim_end_matches(GLYPHS);
+        let plain = text.trim_end_matches('#').trim_end_matches(GLYPHS);
         let plain = EN_PASSANT.iter().find_map(|mark| plain.strip_suffix(mark)).unwrap_or(plain);
+        if plain.is_empty() {
+            return;
+        }
         match position.read_move(&text).or_else(|cause| position.read_move(plain).map_err(|_| cause)) {
             Ok(mv) => self.play(mv),
             Err(_) if text == self.record.tags.get("Result") => {
@@ -629,6 +632,8 @@ mod tests {
             "exd3 ep",
             "exd3e.p.!?",
             "exd3+e.p.",
+            "exd3e.p.#",
+            "exd3 e.p.+",
             "9...exd3e.p.+",
             "e4-d3ep",
         ] {

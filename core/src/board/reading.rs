@@ -87,7 +87,10 @@ fn piece(letter: u8) -> Option<Piece> {
 /// `/piece`.
 fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
     let is_capture = text.contains(&b'x');
-    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()/".contains(byte)).collect();
+    let mut text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()".contains(byte)).collect();
+    if let [.., b'/', _] = text[..] {
+        text.remove(text.len() - 2);
+    }
     let (text, promotion) = match text.split_last() {
         Some((last, rest)) if last.is_ascii_alphabetic() => (rest, Some(Promotion::from_letter(*last)?)),
         _ => (&text[..], None),

@@ -51,8 +51,7 @@ pub trait GameFormat: Params + Sync {
     fn fault(&self, row: &GameRow, header: &HeaderRow, positions: &[PositionRow]) -> Option<String>;
 
     /// What its parameters seem to get wrong in what was imported, and what to do.
-    fn doubt(&self, stats: &ImportStats) -> Option<String> {
-        let _ = stats;
+    fn doubt(&self, _stats: &ImportStats) -> Option<String> {
         None
     }
 }

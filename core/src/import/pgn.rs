@@ -17,6 +17,9 @@ use super::stats::ImportStats;
 use crate::board::{PgnReader, PgnRecord, ScoreView};
 use crate::store::{GameRow, HeaderRow, PositionRow};
 
+/// Pairs of evaluations from which on they say whose they are. Chosen.
+const LEAST_PAIRS: u64 = 10;
+
 impl GameFormat for PgnParams {
     const CONTENT: &'static str = "games as PGN";
     const SUCH_AS: &'static str = "*.pgn";
@@ -56,6 +59,9 @@ impl GameFormat for PgnParams {
     /// Two engines that play a game agree more often than not who is ahead.
     fn doubt(&self, stats: &ImportStats) -> Option<String> {
         let (pairs, opposed) = (stats.eval_pairs, stats.opposed_pairs);
+        if self.evals == EvalFormula::Ignore || pairs < LEAST_PAIRS {
+            return None;
+        }
         let advice = match self.scores {
             ScoreView::Mover => "if they are White's, give scores: \"white\" (--scores white)",
             ScoreView::White => "if they are those of the player that moved, leave out scores: \"white\"",

@@ -33,10 +33,8 @@ pub struct ImportStats {
     /// Evaluations after moves.
     pub evals: u64,
     /// Pairs of evaluations after consecutive moves that both say who is ahead, in games that dc0 did not write.
-    #[serde(default)]
     pub eval_pairs: u64,
     /// Of these, pairs that contradict each other.
-    #[serde(default)]
     pub opposed_pairs: u64,
     /// Clocks after moves.
     pub clocks: u64,

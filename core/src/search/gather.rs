@@ -1,4 +1,4 @@
-//! Descents: from the root to a leaf, gathered into a batch.
+//! Growing the tree by either engine; descents of the fast one, from the root to a leaf, gathered into a batch.
 
 use super::params::{Engine, MAX_COLLISIONS};
 use super::pending::{Leaf, Pending};

@@ -508,7 +508,7 @@ const WHITES: [&str; 2] = [
 #[test]
 fn scores_from_another_side_than_they_are_read_from_are_noticed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = written(folder.path(), "a.pgn", WHITES.concat().as_bytes());
+    let path = written(folder.path(), "a.pgn", WHITES.concat().repeat(3).as_bytes());
     let sources = Source::all::<PgnParams>(&[path]).expect("a source");
     let import = |scores: ScoreView| {
         let params = PgnParams { scores, ..PgnParams::default() };
@@ -518,23 +518,23 @@ fn scores_from_another_side_than_they_are_read_from_are_noticed() {
         ((stats.eval_pairs, stats.opposed_pairs), evals, params.doubt(&stats))
     };
     let (pairs, evals, doubt) = import(ScoreView::Mover);
-    assert_eq!((pairs, &evals[1]), ((4, 4), &vec![5.0, 30.0, -80.0, -190.0, 120.0]));
+    assert_eq!((pairs, &evals[1]), ((12, 12), &vec![5.0, 30.0, -80.0, -190.0, 120.0]));
     let doubt = doubt.expect("has doubts");
-    let expected = "4 of 4 pairs of consecutive evaluations of at least a pawn have opposite signs";
+    let expected = "12 of 12 pairs of consecutive evaluations of at least a pawn have opposite signs";
     assert!(
         doubt.starts_with(expected) && doubt.contains("give scores: \"white\" (--scores white)"),
         "{doubt}"
     );
     let (pairs, evals, doubt) = import(ScoreView::White);
-    assert_eq!((pairs, doubt), ((4, 0), None));
-    assert_eq!(evals, [vec![191.0, 189.0, 204.0, 187.0], vec![5.0, -30.0, -80.0, 190.0, 120.0]]);
+    assert_eq!((pairs, doubt), ((12, 0), None));
+    assert_eq!(evals[..2], [vec![191.0, 189.0, 204.0, 187.0], vec![5.0, -30.0, -80.0, 190.0, 120.0]]);
     // As many that agree are no reason, and what dc0 wrote has none.
     let doubt = |pairs, opposed| {
         let stats = ImportStats { eval_pairs: pairs, opposed_pairs: opposed, ..ImportStats::default() };
         PgnParams { scores: ScoreView::White, ..PgnParams::default() }.doubt(&stats)
     };
-    assert_eq!([doubt(0, 0), doubt(4, 2)], [None, None]);
-    assert!(doubt(4, 3).is_some_and(|text| text.contains("leave out scores: \"white\"")));
+    assert_eq!([doubt(0, 0), doubt(9, 9), doubt(40, 20)], [None, None, None]);
+    assert!(doubt(40, 30).is_some_and(|text| text.contains("leave out scores: \"white\"")));
     let of_dc0 = WHITES[0].replace("]\n", "]\n[DC0Reason \"resignation\"]\n");
     let games = parsed(of_dc0.as_bytes(), &PgnParams::default());
     let [Parsed::Taken(imported)] = games.as_slice() else { panic!("{games:?}") };

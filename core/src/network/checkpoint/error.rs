@@ -43,7 +43,7 @@ pub enum CheckpointError {
     Format { file: PathBuf, source: SafeTensorError },
     /// A sound net cannot be rounded to 16 bits.
     #[error(
-        "{}: 16-bit floats reach 65,504, found {value} at index {index} of {tensor}; export it without `--rounded`",
+        "{}: 16-bit floats reach 65,504, found {value:e} at index {index} of {tensor}; export it without `--rounded`",
         file.display()
     )]
     TooLarge { file: PathBuf, tensor: String, index: usize, value: f32 },

@@ -70,7 +70,7 @@ fn rounded_checkpoints_are_half_as_large_and_near_the_exact_ones() {
     let mut large = checkpoint();
     large.weights.get_mut("stem.conv.weight").expect("in the layout").data[3] = 70_000.0;
     let found = large.save_rounded(&again).expect_err("too large").to_string();
-    assert!(found.contains("reach 65,504, found 70000 at index 3 of stem.conv.weight;"), "{found}");
+    assert!(found.contains("reach 65,504, found 7e4 at index 3 of stem.conv.weight;"), "{found}");
 }
 
 #[test]

@@ -231,12 +231,12 @@ fn what_cannot_be_imported_is_refused_with_a_message() {
 #[test]
 fn scores_that_seem_to_be_whites_are_noticed() {
     let experiment = Experiment::new("");
-    let text = "1. e4 {+1.91/30 7.7s} a6 {+1.89/23 0.58s} 2. d4 {+2.04/33 9.6s} h6 {1.87/28 1.5s} 1-0\n";
-    fs::write(experiment.folder.path().join("whites.pgn"), text).expect("writes");
+    let game = "1. e4 {+1.91/30 7.7s} a6 {+1.89/23 0.58s} 2. d4 {+2.04/33 9.6s} h6 {1.87/28 1.5s} 1-0\n\n";
+    fs::write(experiment.folder.path().join("whites.pgn"), game.repeat(4)).expect("writes");
     let import = |out: &str, more: &[&str]| {
         ends(&experiment, &[&["import", "pgn", "whites.pgn", "--out", out], more].concat(), 0).stderr
     };
-    let doubt = "3 of 3 pairs of consecutive evaluations of at least a pawn have opposite signs";
+    let doubt = "12 of 12 pairs of consecutive evaluations of at least a pawn have opposite signs";
     let stderr = import("datasets/mover", &[]);
     assert!(stderr.contains(doubt) && stderr.contains("(--scores white)"), "{stderr}");
     let stderr = import("datasets/white", &["--scores", "white"]);

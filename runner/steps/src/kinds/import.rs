@@ -55,7 +55,7 @@ pub(crate) trait ImportFormat: GameFormat + Send + 'static {
 
 impl ImportFormat for PgnParams {
     const KIND: &'static StepKind = &StepKind::IMPORT_PGN;
-    const VERSION: u32 = 8;
+    const VERSION: u32 = 9;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
         form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
