@@ -788,17 +788,17 @@ fn store_trials(folder: &Path) {
     write_wide(folder, "trials.parquet", "trials", 1, &columns, &Provenance::new()).expect("writes");
 }
 
+/// The sweep `s` of a folder.
+fn sweep_database(folder: &Path) -> Database {
+    let (name, folder, trials) = ("s".to_owned(), folder.to_owned(), Provenance::new());
+    Database::new(Vec::new(), vec![SweepSource { name, folder, trials, has_values: true }], Work::Exact)
+}
+
 #[test]
 fn a_sweep_shows_trials_without_a_parameter_too() {
     let folder = tempfile::tempdir().expect("a folder");
     store_trials(folder.path());
-    let source = SweepSource {
-        name: "s".to_owned(),
-        folder: folder.path().to_owned(),
-        trials: Provenance::new(),
-        has_values: true,
-    };
-    let database = Database::new(Vec::new(), vec![source], Work::Exact);
+    let database = sweep_database(folder.path());
     let sweep = ReportSweep {
         name: "s".to_owned(),
         objective: "elo".to_owned(),
@@ -886,13 +886,7 @@ fn trials_that_tie_are_all_among_the_best_and_small_values_are_shown() {
     let columns =
         columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells, if_empty: WideKind::Float });
     write_wide(folder.path(), "trials.parquet", "trials", 1, &columns, &Provenance::new()).expect("writes");
-    let source = SweepSource {
-        name: "s".to_owned(),
-        folder: folder.path().to_owned(),
-        trials: Provenance::new(),
-        has_values: true,
-    };
-    let database = Database::new(Vec::new(), vec![source], Work::Exact);
+    let database = sweep_database(folder.path());
     let sweep = ReportSweep {
         name: "s".to_owned(),
         objective: "elo".to_owned(),
