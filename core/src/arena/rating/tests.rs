@@ -308,7 +308,9 @@ fn intervals_of_short_matches_cover_the_truth() {
     for pairs in [1, 2, 4, 8, 30] {
         let share = coverage(pairs);
         assert!(share >= 0.94, "{pairs} pairs: {share}");
-        assert!(share <= 0.98 || pairs < 4, "{pairs} pairs: {share}");
+        // With few pairs the virtual games, whose variance is that of decided ones, make intervals a little longer.
+        let most = if pairs <= 4 { 0.98 } else { 0.975 };
+        assert!(share <= most || pairs < 4, "{pairs} pairs: {share}");
     }
 }
 
