@@ -31,7 +31,12 @@ fn searcher(params: &AlphaBetaParams) -> AlphaBeta {
 }
 
 fn with(selectivity: SelectivityParams) -> AlphaBetaParams {
-    AlphaBetaParams { selectivity, ..AlphaBetaParams::default() }
+    AlphaBetaParams { selectivity, ..small() }
+}
+
+/// With a table that takes no time to make.
+fn small() -> AlphaBetaParams {
+    AlphaBetaParams { hash_mb: 1, ..AlphaBetaParams::default() }
 }
 
 fn to_depth(depth: u32) -> Limits {

@@ -227,7 +227,7 @@ fn the_greedy_player_beats_the_random_one() {
 #[test]
 fn alpha_beta_beats_the_greedy_player_and_itself_with_fewer_plies() {
     for (first, second) in [("alphabeta-1", "greedy"), ("alphabeta-3", "alphabeta-1")] {
-        let summary = sum(&played(&params(20), [player(first), player(second)], 2));
+        let summary = sum(&played(&params(14), [player(first), player(second)], 2));
         assert!(summary.score > 0.6, "{first} against {second}: {summary:?}");
     }
 }

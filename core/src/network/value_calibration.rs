@@ -99,9 +99,17 @@ impl ValueCalibration {
 fn minimum((low, high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
     let shrink = 0.5 * (5.0f64.sqrt() - 1.0);
     let (mut low, mut high) = (ln(low), ln(high));
+    let at = |point: f64| (point, f(exp(point)));
+    let (mut left, mut right) = (at(high - shrink * (high - low)), at(low + shrink * (high - low)));
     for _ in 0..STEPS {
-        let (left, right) = (high - shrink * (high - low), low + shrink * (high - low));
-        if f(exp(left)) <= f(exp(right)) { high = right } else { low = left }
+        // One of the two inner points of an interval is one of the next.
+        if left.1 <= right.1 {
+            (high, right) = (right.0, left);
+            left = at(high - shrink * (high - low));
+        } else {
+            (low, left) = (left.0, right);
+            right = at(low + shrink * (high - low));
+        }
     }
     exp(0.5 * (low + high))
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::{found, game, one_off, search, searcher, to_depth, uci, with};
+use super::{found, game, one_off, search, searcher, small, to_depth, uci, with};
 use crate::alphabeta::reductions::Reductions;
 use crate::alphabeta::table::Table;
 use crate::alphabeta::thread::{Node, Shared, Thread, Worker};
@@ -40,7 +40,7 @@ fn mates_are_found_with_their_distance() {
         include_str!("../../../../tests/data/mates.epd"),
         include_str!("../../../../datasets/puzzles/mates.epd"),
     ];
-    let mut searcher = searcher(&AlphaBetaParams::default());
+    let mut searcher = searcher(&small());
     let mut by_distance = [0; 5];
     for (game, distance) in files.into_iter().flat_map(mates) {
         searcher.start_game();
