@@ -116,7 +116,9 @@ fn pruned_visits(search: &Search, moves: &[RootMove]) -> Vec<RootMove> {
         Some(value + exploration(scale, mv.prior.into(), visits))
     };
     let may_be_played = |mv: &&RootMove| mv.proof != Some(Proof::Loss);
-    let most_visited = moves.iter().filter(may_be_played).max_by_key(|mv| mv.visits);
+    // As where a move is chosen: the larger prior among equals, then the first.
+    let more = |a: &RootMove, b: &RootMove| (b.visits, b.prior) > (a.visits, a.prior);
+    let most_visited = moves.iter().filter(may_be_played).reduce(|a, b| if more(a, b) { b } else { a });
     let limit = most_visited.and_then(|mv| score(mv, mv.visits));
     let prune = |mv: &RootMove| {
         let forced = forced_visits(search.params.root.forced_playouts, mv.prior.into(), edge_visits) as u32;
@@ -220,5 +222,16 @@ mod tests {
         let lost = RootMove { proof: Some(Proof::Loss), ..root_move("h2h4", 90, 0.2, -1.0) };
         let [best, bad] = [root_move("e2e4", 60, 0.5, 0.5), root_move("a2a3", 5, 0.1, -0.5)];
         assert_eq!(pruned(&[lost, best, bad])[1..], [60, 0]);
+    }
+
+    #[test]
+    fn the_move_that_is_chosen_of_equally_visited_ones_is_the_limit_of_pruning() {
+        // U is √101 · 0.2 / 31 = 0.065 for the second and √101 · 0.1 / (1 + n) for the others, of whose visits 4 are forced.
+        let equal = ["e2e4", "d2d4", "g1f3"].map(|uci| root_move(uci, 30, 0.1, 0.5));
+        let likely = RootMove { prior: 0.2, ..equal[1] };
+        assert_eq!(pruned(&[equal[0], likely, equal[2]]), [26, 30, 26]);
+        let worse = |mv: RootMove| RootMove { value: Some(0.4), ..mv };
+        assert_eq!(pruned(&[worse(equal[0]), likely, worse(equal[2])]), [26, 30, 26]);
+        assert_eq!(pruned(&[equal[0], worse(equal[1]), worse(equal[2])]), [30, 26, 26]);
     }
 }

@@ -72,7 +72,7 @@ pub struct SelfPlay {
 
 impl Step for SelfPlay {
     const KIND: &'static StepKind = &StepKind::SELF_PLAY;
-    const VERSION: u32 = 15;
+    const VERSION: u32 = 16;
     const USAGES: &'static [Usage] = &[
         Usage {
             name: "self_play",
