@@ -26,14 +26,18 @@ const ROOTS: [&str; 12] = [
 const EXTENSIONS: [&str; 6] = ["rs", "md", "rhai", "js", "html", "py"];
 
 /// Words for no name and no sentence, each with what to say instead.
-const NOWHERE: [(&str, &str); 21] = [
+const NOWHERE: [(&str, &str); 25] = [
     ("donor", "reuse source"),
     ("donors", "reuse sources"),
     ("glimpse", "snapshot"),
     ("hear", "observe"),
     ("hears", "observes"),
+    ("lots", "rounds, batches"),
     ("man", "piece"),
     ("men", "pieces"),
+    ("mend", "fix, correct"),
+    ("mended", "fixed, corrected"),
+    ("mends", "fixes, corrects"),
     ("rehearsal", "dry run"),
     ("remember", "cache"),
     ("remembered", "cached"),
@@ -64,11 +68,13 @@ const NO_NAMES: [(&str, &str); 9] = [
 ];
 
 /// Phrases of several words.
-const PHRASES: [(&str, &str); 4] = [
+const PHRASES: [(&str, &str); 6] = [
     ("by heart", "overfitted"),
     ("first play at", "FPU"),
     ("keep its word", "calibrated"),
     ("keeps its word", "calibrated"),
+    ("no relative", "from outside"),
+    ("positions a move", "nodes a move"),
 ];
 
 /// Lines that may have such a word, by a part of theirs: people, functions of others, and names that parameters had.

@@ -8,7 +8,7 @@ use dc0_backend::Backend;
 /// A net, and what runs it.
 #[derive(Debug, Args)]
 pub struct NetArgs {
-    /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
+    /// The net: a weights file, or the folder of a run and one of its generations [default: the shipped one].
     #[arg(long, value_name = "NET.safetensors|RUN[:GENERATION]")]
     pub net: Option<String>,
     /// What runs the net: torch, onnx, or auto for the faster one here [default: auto; for `explain` and `analysis` torch].

@@ -148,7 +148,7 @@ fn seed_given(args: &UciArgs) -> Option<u32> {
 
 fn net_name(args: &UciArgs) -> String {
     let named = given(args, "DC0Model").or(args.net.net.as_deref()).filter(|name| !name.is_empty());
-    named.unwrap_or("the net in the program").to_owned()
+    named.unwrap_or("the shipped net").to_owned()
 }
 
 #[cfg(test)]

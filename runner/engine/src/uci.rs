@@ -37,7 +37,7 @@ use options::MODEL;
 pub use options::{Settings, SettingsError, SettingsNote};
 pub use session::session;
 
-/// The output of `bench` with the net in the program on one thread.
+/// The output of `bench` with the shipped net on one thread.
 pub fn bench() -> Result<String, BenchError> {
     let settings = Settings::new(None)?;
     Ok(inspect::bench(&Pool::new(&settings)?, &settings)?)

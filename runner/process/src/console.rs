@@ -13,7 +13,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub enum OutputFormat {
     /// For people.
     Text,
-    /// One JSON object in each line; docs/guides/scripts.md describes them.
+    /// One JSON object in each line; docs/reference/json.md describes them.
     Json,
 }
 

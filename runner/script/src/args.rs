@@ -104,7 +104,7 @@ pub struct RunArgs {
     /// 0 for none. A larger share finds them sooner, and takes as much of this machine's time.
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "workers")]
     pub recheck: f64,
-    /// Threads that do them again. More are for many workers, of which one thread can do only few shards again.
+    /// Threads that recheck shards. Raise it for many workers: one thread can recheck only a few shards of each.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096), requires = "workers")]
     pub recheck_lanes: u32,
     /// A folder, `s3://BUCKET/PATH`, `gs://BUCKET/PATH` or `az://CONTAINER/PATH` for nets and large results, which the workers name too

@@ -62,7 +62,7 @@ pub enum Argument {
     StoredNetwork {
         /// The folder that holds runs.
         runs: PathBuf,
-        /// The name of a net in the program, of a run there or of a file.
+        /// The name of a shipped net, of a run there or of a file.
         name: String,
     },
     /// A text.

@@ -38,7 +38,7 @@ pub(super) struct PlayerOptions {
 }
 
 /// What players may be, for help.
-pub(super) const PLAYERS: &str = "A player is a net (NET.safetensors, RUN, RUN:GENERATION, `shipped` for az_nnue, the net in the program, or `shipped:az_small` for the small residual net there), a player without one \
+pub(super) const PLAYERS: &str = "A player is a net (NET.safetensors, RUN, RUN:GENERATION, `shipped` for az_nnue, the shipped net, or `shipped:az_small` for the small residual net), a player without one \
 (random, greedy, alphabeta-1 to alphabeta-4, or 'alphabeta(#{ nodes: 10000 })' for dc0's alpha-beta search), a UCI engine by its name or path, or an expression of a script, such as \
 'uci(\"stockfish\", #{ depth: 8, options: #{ Hash: 64 } })' or \
 'player(run.load_network(\"az_small\"), #{ search: #{ simulations: 400 } })'.";

@@ -84,7 +84,7 @@ impl StoredGame {
         Ok(Game::from_packed(&self.row.start_fen, &self.row.moves[..self.ply])?)
     }
 
-    /// The net that played, or the one in the program for games that none played.
+    /// The net that played, or the shipped one for games that none played.
     fn player(&self) -> Result<Named, ExplainError> {
         let player = self.network.as_ref().map(|digest| made_by(&self.run, digest)).transpose()?.flatten();
         Ok(player.map_or_else(shipped, Ok)?)

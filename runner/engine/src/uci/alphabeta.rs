@@ -311,7 +311,7 @@ fn info(
 }
 
 impl Evaluation {
-    /// That of `DC0Model`, or the one in the program if that is of another kind.
+    /// That of `DC0Model`, or the shipped one if that is of another kind.
     fn of_net(model: &Checkpoint, output: &Output) -> Self {
         let (net, kind) = match NnueNet::shared(&model.spec, &model.weights) {
             Ok(net) => {
@@ -320,7 +320,7 @@ impl Evaluation {
             }
             Err(cause) => {
                 output.info(&format!(
-                    "SearchMode alphabeta evaluates with az_nnue, the NNUE in the program, on the CPU; the net of DC0Model is not used: \
+                    "SearchMode alphabeta evaluates with az_nnue, the shipped NNUE, on the CPU; the net of DC0Model is not used: \
                      {cause}"
                 ));
                 let Checkpoint { spec, weights, .. } = &*shipped_nnue().net;

@@ -347,7 +347,7 @@ impl Declared {
 }
 
 impl Settings {
-    /// The defaults: the net in the program, on what this machine has.
+    /// The defaults: the shipped net, on what this machine has.
     pub fn new(onnxruntime: Option<PathBuf>) -> Result<Self, SettingsError> {
         let (backend, device) = (Backend::Auto, "auto".to_owned());
         let net = shipped()?.net;
@@ -585,7 +585,7 @@ impl Settings {
         self.score.applied_to(self.net_fit)
     }
 
-    /// The same for alpha-beta: the nets in the program are fitted to games of tree searches, and in games of alpha-beta their values
+    /// The same for alpha-beta: the shipped nets are fitted to games of tree searches, and in games of alpha-beta their values
     /// are chances.
     pub(super) fn alphabeta_fit(&self) -> ScoreFit {
         self.score.applied_to(ScoreFit::NONE)

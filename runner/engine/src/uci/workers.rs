@@ -198,11 +198,11 @@ mod tests {
 
     #[test]
     fn halves_take_turns_with_nets_that_are_evaluated_row_by_row() {
-        let mut settings = Settings::new(None).expect("the net in the program, on the CPU");
+        let mut settings = Settings::new(None).expect("the shipped net, on the CPU");
         settings.set("Threads", "2").expect("a number");
         let takes_turns = |settings: &Settings| Pool::new(settings).expect("threads start").takes_turns();
         assert!(takes_turns(&settings));
-        settings.set("DC0Model", "shipped:az_small").expect("a net in the program");
+        settings.set("DC0Model", "shipped:az_small").expect("a shipped net");
         assert!(!takes_turns(&settings));
     }
 }

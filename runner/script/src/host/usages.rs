@@ -337,8 +337,8 @@ const AFTER_STEPS: &[Usage] = &[
         "load_network",
         "load_network(name) or load_network()",
         "a stored net",
-        "Loads a net from a file or a run's generation, such as `\"datasets/az_small:10\"`; without a name, `az_nnue`, the net in \
-         the program. For the functions below, which need no run and store nothing.",
+        "Loads a net from a file or a run's generation, such as `\"datasets/az_small:10\"`; without a name, `az_nnue`, the \
+         shipped net. For the functions below, which need no run and store nothing.",
         "let stored = load_network();",
     ),
     usage(

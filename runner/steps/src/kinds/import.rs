@@ -58,7 +58,7 @@ impl ImportFormat for PgnParams {
     const VERSION: u32 = 9;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_pgn",
-        form: "run.import_pgn(file) or run.import_pgn([file, …]) or either with #{…}",
+        form: "run.import_pgn(file) or run.import_pgn([file, …]) or run.import_pgn(files, #{…})",
         returns: "games",
         meaning: "A step: imports the games of PGN files, plain or compressed (.zst, .gz), for training.",
         example: "fn with_games_of_others(run) { run.import_pgn(\"lichess.pgn.zst\", #{ min_elo: 2000, max_games: 100_000 }) }",
@@ -81,7 +81,7 @@ impl ImportFormat for Lc0Params {
     const VERSION: u32 = 3;
     const USAGES: &'static [Usage] = &[Usage {
         name: "import_lc0",
-        form: "run.import_lc0(file) or run.import_lc0([file, …]) or either with #{…}",
+        form: "run.import_lc0(file) or run.import_lc0([file, …]) or run.import_lc0(files, #{…})",
         returns: "games",
         meaning: "A step: imports training data of Leela Chess Zero (.tar, .gz, or plain records of version 6 or 7) with its policies \
             and values, for training.",

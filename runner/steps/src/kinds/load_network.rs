@@ -43,7 +43,7 @@ impl Step for LoadNetwork {
         form: "run.load_network(name) or run.load_network(network)",
         returns: "a net",
         meaning: "A step: takes a copy of a stored net into the run: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, \
-            or one in the program, `shipped:az_nnue` or `shipped:az_small`; \"\" and `shipped` are the one that plays by default. Or a copy of a net of another \
+            or a shipped one, `shipped:az_nnue` or `shipped:az_small`; \"\" and `shipped` are the one that plays by default. Or a copy of a net of another \
             run that the script has opened.",
         example: "let shipped = run.load_network(\"\");",
     }];

@@ -92,7 +92,7 @@ impl PlayError {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewGame {
-    /// `""` for the net in the program, else a run's path, `:` and the net's number.
+    /// `""` for the shipped net, else a run's path, `:` and the net's number.
     net: String,
     /// The player's side: `white`, `black`, or `both` to move for both.
     side: String,
@@ -269,7 +269,7 @@ fn make_room(games: &mut Games) -> Result<(), PlayError> {
     Ok(())
 }
 
-/// The weights file of a net by its name in the pages; `None` for the net in the program.
+/// The weights file of a net by its name in the pages; `None` for the shipped net.
 fn weights(library: &Library, name: &str) -> Result<Option<PathBuf>, PlayError> {
     let find = || {
         let (run, number) = name.rsplit_once(':')?;

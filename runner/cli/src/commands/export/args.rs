@@ -39,7 +39,7 @@ pub(crate) enum ExportFormat {
     Optuna(ExportOptunaArgs),
     /// The stored games of a run or dataset, with the values of their searches as comments.
     Pgn(ExportPgnArgs),
-    /// Mates that the stored games of a run end with, as a suite of puzzles in EPD; each has a single fastest mate, which is proved.
+    /// Mates that the stored games of a run end with, as a suite of puzzles in EPD; each has a single fastest mate, which is proven.
     Puzzles(ExportPuzzlesArgs),
     /// A copy of this program in which the net of an evalfile plays where none is named.
     Engine(ExportEngineArgs),
@@ -54,13 +54,13 @@ pub(crate) enum ExportFormat {
 /// What `export net` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportNetArgs {
-    /// A net: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped` (the net in the program), `shipped:az_small` or `shipped:az_nnue`.
+    /// A net: `NET.safetensors`, `RUN` (its last generation), `RUN:GENERATION`, `shipped` (the one that plays by default), `shipped:az_small` or `shipped:az_nnue`.
     #[arg(value_name = "NET")]
     pub net: String,
     /// The weights file to write, with its .json beside it; existing ones are replaced.
     #[arg(long, value_name = "FILE.safetensors")]
     pub out: PathBuf,
-    /// Rounds the weights to 16-bit floats: half the size, for nets that play; one that learns on begins a little beside where it was.
+    /// Rounds the weights to 16-bit floats: half the size, for nets that play; training on from it starts from slightly different weights.
     #[arg(long)]
     pub rounded: bool,
 }

@@ -104,7 +104,7 @@ fn promotions_are_offered_mates_end_games_and_deleted_games_are_gone() {
         "[White \"Human\"]",
         "[Black \"dc0 ",
         "[FEN \"6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\"]",
-        "[DC0Net \"the net in the program\"]",
+        "[DC0Net \"the shipped net\"]",
         "[DC0Simulations \"16\"]",
         "\n\n1. Ra8# {White won by checkmate} 1-0\n",
     ] {

@@ -23,7 +23,7 @@ fn the_mode_is_switched_and_back() {
     assert!(ready[0].contains("the value of DC0Model's net, on the CPU"), "{ready:?}");
     engine.send(&format!("setoption name DC0Model value {RESIDUAL}"));
     let ready = engine.ask("isready", "readyok");
-    let own = "the NNUE in the program, on the CPU; the net of DC0Model is not used";
+    let own = "the shipped NNUE, on the CPU; the net of DC0Model is not used";
     assert!(ready.iter().any(|line| line.contains(own)), "{ready:?}");
     let lines = engine.search("startpos", "go depth 7");
     assert!(lines.iter().any(|line| line.starts_with("info depth 7 seldepth ")), "{lines:?}");

@@ -148,8 +148,8 @@ fn moves_left_need_a_net_that_predicts_them() {
     let slope = |settings: &Settings| settings.search.moves_left.as_ref().map(|left| left.slope);
     assert_eq!(slope(&settings), Some(0.1));
 
-    // The net in the program does not: it is taken, and the search does without.
-    let note = settings.set("DC0Model", "").expect("the net in the program").expect("a note").to_string();
+    // The shipped net does not: it is taken, and the search does without.
+    let note = settings.set("DC0Model", "").expect("the shipped net").expect("a note").to_string();
     assert_eq!(note, "search.moves_left is false now, because this net has no moves_left_head");
     assert_eq!((slope(&settings), &settings.net), (None, &without));
     assert!(refused(&mut settings, "search.moves_left", "true").contains("moves_left_head"));
@@ -158,12 +158,12 @@ fn moves_left_need_a_net_that_predicts_them() {
 #[test]
 fn what_a_net_switches_off_is_on_again_with_the_next_that_can_serve_it() {
     let mut settings = settings();
-    assert_eq!(settings.set("DC0Model", "shipped:az_small").expect("a net of the program"), None);
+    assert_eq!(settings.set("DC0Model", "shipped:az_small").expect("a shipped net"), None);
     assert!(refused(&mut settings, "search.quiescence", "true").contains("tower of the kind nnue"));
-    settings.set("DC0Model", "").expect("the net in the program");
+    settings.set("DC0Model", "").expect("the shipped net");
     settings.set("search.quiescence", "true").expect("this net can");
     let mut choose = |net: &str| {
-        let note = settings.set("DC0Model", net).expect("a net of the program");
+        let note = settings.set("DC0Model", net).expect("a shipped net");
         (settings.search.quiescence, note.map(|note| note.to_string()).unwrap_or_default())
     };
     let off = "search.quiescence is false now, because this net has no tower of the kind nnue";
@@ -173,7 +173,7 @@ fn what_a_net_switches_off_is_on_again_with_the_next_that_can_serve_it() {
     assert_eq!(choose("shipped:az_nnue"), (Some(true), on.to_owned()));
     choose("shipped:az_small");
     settings.set("search.quiescence", "false").expect("as it is");
-    assert_eq!(settings.set("DC0Model", "").expect("the net in the program"), None);
+    assert_eq!(settings.set("DC0Model", "").expect("the shipped net"), None);
     assert_eq!(settings.search.quiescence, Some(false), "set since");
 }
 
@@ -274,12 +274,12 @@ fn the_leaf_batch_is_the_nets_and_the_devices_unless_one_is_requested() {
     assert_eq!(settings.search.leaf_batch, 8);
     settings.set("BatchSize", "40").expect("a size");
     assert_eq!(settings.search.leaf_batch, 40);
-    settings.set("DC0Model", "shipped:az_small").expect("a net in the program");
+    settings.set("DC0Model", "shipped:az_small").expect("a shipped net");
     assert_eq!(settings.search.leaf_batch, 40);
     settings.set("BatchSize", "0").expect("the default");
     assert_eq!(settings.search.leaf_batch, 16);
     let residual = settings.net.spec.clone();
-    settings.set("DC0Model", "shipped:az_nnue").expect("a net in the program");
+    settings.set("DC0Model", "shipped:az_nnue").expect("a shipped net");
     assert_eq!(settings.search.leaf_batch, 8);
     let on_gpu = |net: &NetworkSpec| super::tuned::batch_size(net, Device::Cuda(1));
     assert_eq!((on_gpu(&residual), on_gpu(&settings.net.spec)), (256, 8));

@@ -41,7 +41,7 @@ pub(super) fn batch_size(net: &NetworkSpec, device: Device) -> u32 {
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
 /// The engine's default search, but for its leaf batch: that of scripts, with tree reuse, with mates in one seen at once, and with
-/// what was measured for the net in the program (docs/methods/networks.md, "In a tree search").
+/// what was measured for the shipped net (`docs/methods/az_nnue.md`, "In a tree search").
 pub(super) fn search() -> SearchParams {
     SearchParams {
         reuse_tree: true,

@@ -139,7 +139,7 @@ impl LiveGame {
             engine: concat!("dc0 ", env!("CARGO_PKG_VERSION")).to_owned(),
             side: state.human.unwrap_or(Side::White),
             plays_both: state.human.is_none(),
-            net: net.unwrap_or_else(|| "the net in the program".to_owned()),
+            net: net.unwrap_or_else(|| "the shipped net".to_owned()),
             simulations: self.about["simulations"]
                 .as_u64()
                 .and_then(|count| count.try_into().ok())
