@@ -16,7 +16,7 @@ params! {
     /// `score.…`. No script call has these members, and they change no search and no move.
     pub struct ScoreParams {
         /// What the value of a sure win counts; below 1 where what looks won is sometimes not, as with nets that learn from what
-        /// their searches think of themselves. () for what was fitted to a net in the program, and 1 for others;
+        /// their searches think of themselves. () for what was fitted to a shipped net, and 1 for others;
         /// `core/examples/calibrate.rs` fits all four.
         value_factor: Option<f64> = None, in 0.01..=1.0;
         /// Exponent of the size of a value v = P(win) − P(loss); below 1 where advantages win more often than the net's values say,
@@ -26,7 +26,7 @@ params! {
         /// the net's values say. () as for `value_factor`.
         draw_exponent: Option<f64> = None, in 0.01..=100.0;
         /// Hundredths of a pawn where the tangent of `score cp` is 1: more for weak players, to whom a pawn matters less. () for
-        /// what was fitted to a net in the program, and for Leela Chess Zero's 90 otherwise.
+        /// what was fitted to a shipped net, and for Leela Chess Zero's 90 otherwise.
         scale: Option<f64> = None, in 1.0..=100_000.0;
     }
 }
@@ -44,16 +44,16 @@ impl ScoreFit {
     /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
     pub const NONE: Self = Self { values: ValueCalibration::NONE, scale: LEELA_SCALE };
 
-    /// That of `az_small`, the residual net in the program, by `core/examples/calibrate.rs` from 300 games with 100 simulations.
+    /// That of `az_small`, the shipped residual net, by `core/examples/calibrate.rs` from 300 games with 100 simulations.
     pub const AZ_SMALL: Self =
-        Self { values: ValueCalibration { factor: 1.0, value: 0.64, draw: 1.36 }, scale: 1190.0 };
+        Self { values: ValueCalibration { factor: 1.0, value: 0.75, draw: 0.58 }, scale: 137.0 };
 
-    /// That of `az_nnue`, the net in the program that plays by default, by the same from 300 games with 400 simulations;
+    /// That of `az_nnue`, the shipped net that plays by default, by the same from 300 games with 400 simulations;
     /// docs/guides/uci.md shows how well it fits.
     pub const AZ_NNUE: Self =
         Self { values: ValueCalibration { factor: 0.99, value: 0.93, draw: 0.4 }, scale: 94.0 };
 
-    /// The fit of a net, if it is one of those in the program.
+    /// The fit of a net, if it is a shipped one.
     pub fn of_net(net: &Checkpoint) -> Self {
         let is = |shipped: &Named| net.spec == shipped.net.spec && net.weights == shipped.net.weights;
         if is(shipped_nnue()) {
