@@ -16,7 +16,7 @@ use crate::secret::Secret;
 /// How to reach the broker.
 #[derive(Debug, Clone, Default, Args)]
 pub struct BrokerArgs {
-    /// A file with a token, a user and its password in two lines, the seed of a pair of keys (`NKey`), or a `.creds` file's text, for the
+    /// A file with a token, a user and its password in two lines, the seed of an `NKey`, or a `.creds` file's text, for the
     /// broker [default: that of the variable `DC0_NATS_CREDENTIALS`; a token or `USER:PASSWORD` may be in the URL, too].
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use rustls::RootCertStore;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
+use rustls::{Error, RootCertStore};
 
 use crate::error::BrokerError;
 
@@ -43,7 +43,44 @@ pub(crate) fn check_pair(chain: &Path, key: &Path) -> Result<(), BrokerError> {
     // Only what is wrong is said, and nothing of the key.
     let pair = PrivateKeyDer::from_pem_slice(&text)
         .map_err(|_| unusable(what, key, &"it has no PRIVATE KEY in PEM format without a password"))?;
-    CertifiedKey::from_der(certificates, pair, &default_provider())
-        .map_err(|cause| unusable(what, key, &format!("{cause}; expected that of {}", chain.display())))?;
-    Ok(())
+    match CertifiedKey::from_der(certificates, pair, &default_provider()) {
+        Ok(_) => Ok(()),
+        Err(cause @ Error::InvalidCertificate(_)) => {
+            Err(unusable("certificate", chain, &format!("{cause}; expected X.509 version 3")))
+        }
+        Err(cause) => Err(unusable(what, key, &format!("{cause}; expected that of {}", chain.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::check_pair;
+
+    /// What `openssl x509 -req` makes without extensions: a certificate of version 1, and its key.
+    const VERSION_1: [&str; 2] = [
+        "-----BEGIN CERTIFICATE-----\n\
+         MIHeMIGRAhRsh6nhHxyAMKFz5W9fvAsLI80wLDAFBgMrZXAwETEPMA0GA1UEAwwG\n\
+         Y2xpZW50MCAXDTI2MTIwMTA0MDMwN1oYDzIxMjYxMTA3MDQwMzA3WjARMQ8wDQYD\n\
+         VQQDDAZjbGllbnQwKjAFBgMrZXADIQAnvpb+MpwiyuViywn6X0Jzbnn77aicqf+u\n\
+         pgr0ideRCzAFBgMrZXADQQAQ9p3W/R9Yn7/Cnz9mZpcbss4PG3ZseCkltsOQD9Zy\n\
+         qOGIiNIRfaNNn2S7Ayzmi9zb9DxrhoZikoqxOp1QHx8C\n\
+         -----END CERTIFICATE-----\n",
+        "-----BEGIN PRIVATE KEY-----\n\
+         MC4CAQAwBQYDK2VwBCIEICXk57l5+pOeX+6O1NR5ztDYZkJl//gWrcXGxGs3m1wF\n\
+         -----END PRIVATE KEY-----\n",
+    ];
+
+    #[test]
+    fn a_certificate_that_cannot_be_read_is_named_instead_of_its_key() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let [chain, key] = ["client.pem", "client.key"].map(|name| folder.path().join(name));
+        for (file, content) in [&chain, &key].into_iter().zip(VERSION_1) {
+            fs::write(file, content).expect("writes");
+        }
+        let error = check_pair(&chain, &key).expect_err("version 1").to_string();
+        let expected = format!("cannot use the certificate in {}: ", chain.display());
+        assert!(error.starts_with(&expected) && error.ends_with("expected X.509 version 3"), "{error}");
+    }
 }

@@ -88,7 +88,6 @@ impl NatsFleet {
         let FleetOptions { kinds, recheck, recheck_lanes, artefacts } = options;
         let artefacts = Artefacts::open(artefacts)?;
         let link = Link::connect(Address::new(url, args)?, &format!("dc0 coordinator on {host}"))?;
-        setup::check_jetstream(&link)?;
         let workers = Workers::observe(&link)?;
         let exhausted = Exhausted::observe(&link)?;
         let session = link.client().new_inbox().rsplit('.').next().unwrap_or_default().to_owned();

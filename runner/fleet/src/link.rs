@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event};
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::fault::chain;
@@ -17,6 +19,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::address::Address;
 use crate::error::BrokerError;
+
+/// The oldest broker that may be used: earlier ones of 2.10 can lose a whole stream in a crash.
+const OLDEST: [u64; 3] = [2, 10, 23];
 
 /// The longest that one request to the broker may take; what needs it tries again. Chosen: above the pauses of a busy disk.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
@@ -92,7 +97,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects; `name` is shown by the broker's own tools.
+    /// Connects to a broker that is new enough and keeps streams; `name` is shown by the broker's own tools.
     pub(crate) fn connect(address: Address, name: &str) -> Result<Self, BrokerError> {
         if address.is_in_the_clear() {
             log::warn!("{address} is reached without TLS: its credentials can be read on the network");
@@ -127,6 +132,12 @@ impl Link {
             Some(Err(_)) => return Err(cause(format!("no answer within {} s", REQUEST_LIMIT.as_secs()))),
             None => return Err(cause("the connection's thread ended".to_owned())),
         };
+        let info = client.server_info();
+        qualified(&info.version, info.jetstream).map_err(|cause| BrokerError::Request {
+            address: address.to_string(),
+            what: "qualify",
+            cause,
+        })?;
         // It starts a task of its own.
         let jetstream = {
             let _entered = handle.enter();
@@ -203,6 +214,22 @@ impl Link {
     }
 }
 
+/// Why a broker of this version, with or without `JetStream`, may not be used.
+fn qualified(version: &str, has_jetstream: bool) -> Result<(), String> {
+    let number = |part: &str| part.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u64>().ok();
+    let numbers: Vec<u64> = version.split('.').map_while(number).collect();
+    if numbers.as_slice() < OLDEST.as_slice() {
+        let [major, minor, patch] = OLDEST;
+        return Err(format!(
+            "it is nats-server {version}, expected {major}.{minor}.{patch} or newer; older ones can lose streams"
+        ));
+    }
+    if !has_jetstream {
+        return Err("it was started without JetStream; start `nats-server -js`".to_owned());
+    }
+    Ok(())
+}
+
 /// The first connection. A broker that refuses is not asked again.
 async fn connected(options: ConnectOptions, server: String) -> Result<Client, ConnectError> {
     for pause in FIRST_PAUSES_MS.map(Duration::from_millis) {
@@ -241,6 +268,19 @@ fn advised(address: &Address, error: &ConnectError) -> String {
     format!("{cause}\n  {advice}")
 }
 
+/// A stream; `None` if nobody has made it yet. A broker that does not answer is an error, not an absence.
+pub(crate) async fn stream_if_any(jetstream: &Context, name: &str) -> Result<Option<Stream>, Cause> {
+    match jetstream.get_stream(name).await {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) => match error.kind() {
+            GetStreamErrorKind::JetStream(cause) if cause.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                Ok(None)
+            }
+            _ => Err(Cause::of(error)),
+        },
+    }
+}
+
 /// Waits for a future that another thread drives; `None` if that thread has ended.
 fn wait_on<T: Send + 'static>(
     handle: &Handle,
@@ -267,5 +307,22 @@ impl Drop for Link {
         {
             log::warn!("the thread of the broker's connection panicked");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::qualified;
+
+    #[test]
+    fn a_broker_must_be_new_enough_and_keep_streams() {
+        for version in ["2.10.23", "2.11.0-preview.1", "2.15.1", "3.0.0"] {
+            assert_eq!(qualified(version, true), Ok(()), "{version}");
+        }
+        for version in ["2.9.10", "2.10.22", "2.10", "", "x"] {
+            let cause = qualified(version, true).expect_err(version);
+            assert!(cause.contains(&format!("nats-server {version}, expected 2.10.23 or newer")), "{cause}");
+        }
+        assert!(qualified("2.15.1", false).expect_err("no streams").contains("without JetStream"));
     }
 }

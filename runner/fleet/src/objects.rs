@@ -3,8 +3,6 @@
 use std::io;
 use std::sync::Arc;
 
-use async_nats::jetstream::ErrorCode;
-use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::object_store::{InfoErrorKind, ObjectStore};
 use dc0_core::durable;
 use dc0_process::fault::chain;
@@ -12,7 +10,7 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::bucket::Bucket;
 use crate::error::{BrokerError, ObjectError};
-use crate::link::{Cause, Link};
+use crate::link::{Cause, Link, stream_if_any};
 use crate::names::BUCKET;
 
 async fn bucket(jetstream: &async_nats::jetstream::Context) -> Result<ObjectStore, Cause> {
@@ -36,24 +34,15 @@ pub(crate) fn put(link: &Link, name: String, content: Vec<u8>) -> Result<(), Bro
 pub(crate) fn is_there(link: &Link, name: String) -> Result<bool, BrokerError> {
     let jetstream = link.jetstream().clone();
     link.wait("find a file", async move {
-        match jetstream.get_stream(format!("OBJ_{BUCKET}")).await {
-            Err(error) if is_missing(&error) => return Ok(false),
-            found => found.map_err(Cause::of)?,
-        };
+        if stream_if_any(&jetstream, &format!("OBJ_{BUCKET}")).await?.is_none() {
+            return Ok(false);
+        }
         match bucket(&jetstream).await?.info(&name).await {
             Ok(info) => Ok(!info.deleted),
             Err(error) if error.kind() == InfoErrorKind::NotFound => Ok(false),
             Err(error) => Err(Cause::of(error)),
         }
     })
-}
-
-/// Whether the broker has no such stream.
-fn is_missing(error: &GetStreamError) -> bool {
-    match error.kind() {
-        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
-        _ => false,
-    }
 }
 
 /// Deletes an object; one that is not there is no error.

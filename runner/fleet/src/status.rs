@@ -13,7 +13,7 @@ use log::LevelFilter;
 use crate::address::{Address, BrokerArgs};
 use crate::coordinator::Workers;
 use crate::error::BrokerError;
-use crate::link::{Cause, Link};
+use crate::link::{Cause, Link, stream_if_any};
 use crate::names::{HEARTBEAT, RESULTS, TASKS};
 
 /// The broker to look at.
@@ -28,7 +28,7 @@ pub struct FleetArgs {
 
 impl Command for FleetArgs {
     const NAME: &'static str = "fleet";
-    const ABOUT: &'static str = "Show the workers behind a NATS broker, and what waits there";
+    const ABOUT: &'static str = "Show the workers behind a NATS broker, and the queued tasks and results";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         program.start(LevelFilter::Warn)?;
@@ -86,7 +86,7 @@ fn queue(link: &Link) -> Result<Depth, BrokerError> {
     let jetstream = link.jetstream().clone();
     link.wait("report its tasks", async move {
         let mut depth = Depth::default();
-        let Ok(stream) = jetstream.get_stream(TASKS).await else { return Ok(depth) };
+        let Some(stream) = stream_if_any(&jetstream, TASKS).await? else { return Ok(depth) };
         let mut consumers = stream.consumers();
         while let Some(consumer) = consumers.next().await {
             let consumer = consumer.map_err(Cause::of)?;
@@ -102,7 +102,7 @@ fn queue(link: &Link) -> Result<Depth, BrokerError> {
 fn waiting(link: &Link, stream: &'static str) -> Result<u64, BrokerError> {
     let jetstream = link.jetstream().clone();
     link.wait("report its streams", async move {
-        let Ok(stream) = jetstream.get_stream(stream).await else { return Ok(0) };
-        stream.get_info().await.map(|info| info.state.messages)
+        let Some(stream) = stream_if_any(&jetstream, stream).await? else { return Ok(0) };
+        stream.get_info().await.map(|info| info.state.messages).map_err(Cause::of)
     })
 }

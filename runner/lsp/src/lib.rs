@@ -21,6 +21,7 @@ mod server;
 mod signature;
 mod symbols;
 mod text;
+mod transport;
 mod uri;
 mod workspace;
 
@@ -30,7 +31,6 @@ mod tests;
 use std::path::PathBuf;
 
 use clap::Args;
-use lsp_server::Connection;
 
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
@@ -48,12 +48,16 @@ pub struct LspArgs {
 
 impl Command for LspArgs {
     const NAME: &'static str = "lsp";
-    const ABOUT: &'static str = "Help an editor with scripts, over stdin and stdout (the Language Server Protocol); docs/guides/editors.md shows how";
+    const ABOUT: &'static str =
+        "Run the language server for scripts, over stdin and stdout; docs/guides/editors.md shows how";
 
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
-        let (connection, threads) = Connection::stdio();
-        let ended = server::serve(connection, &self.out);
-        match ended.and_then(|end| threads.join().map(|()| end)) {
+        let serve = || {
+            let (connection, transport) = transport::Transport::start()?;
+            let end = server::serve(connection, &self.out)?;
+            transport.join().map(|()| end)
+        };
+        match serve() {
             Ok(server::SessionEnd::Clean) => Ok(Exit::Done),
             Ok(server::SessionEnd::Abrupt) => Ok(Exit::Failed),
             Err(cause) => {

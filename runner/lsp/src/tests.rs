@@ -59,7 +59,7 @@ fn ask_all(cursor: Cursor<'_>) -> usize {
 /// What a check of a text finds.
 fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
-    let planned = ScriptToPlan { operations: 100_000, ..ScriptToPlan::new(path, text, options) }.plan();
+    let planned = ScriptToPlan { operations: 30_000, ..ScriptToPlan::new(path, text, options) }.plan();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),

@@ -50,6 +50,7 @@ impl Workspace {
         let name = uri.as_str().rsplit([':', '/']).next().unwrap_or("script").to_owned();
         let unsaved = || self.root.clone().unwrap_or_default().join(name).with_extension("rhai");
         let path = uri::to_path(uri).map_or_else(unsaved, |path| normalised(&path));
+        let text = normalised_text(text);
         let script = Arc::new(Script::new(&text));
         let document = Document { uri: uri.clone(), path, version, text: Text::new(text), script };
         let key = uri.as_str().to_owned();
@@ -94,6 +95,17 @@ impl Workspace {
     }
 }
 
+/// A text without what the script engine and editors count differently, with the same lines and columns: a byte order mark becomes a
+/// space, and a lone `\r`, which ends a line in editors, a `\n`.
+fn normalised_text(text: String) -> String {
+    let unmarked = text.strip_prefix('\u{feff}').map(|rest| format!(" {rest}")).unwrap_or(text);
+    if !unmarked.contains('\r') {
+        return unmarked;
+    }
+    let parts: Vec<String> = unmarked.split("\r\n").map(|part| part.replace('\r', "\n")).collect();
+    parts.join("\r\n")
+}
+
 /// The file that an import refers to.
 pub(super) fn imported(importer: &Path, path: &str) -> Option<PathBuf> {
     let is_relative = !path.is_empty() && Path::new(path).is_relative();
@@ -124,6 +136,19 @@ mod tests {
         workspace.close(&uri);
         assert_eq!(names(&workspace), "old");
         assert!(workspace.module(&main, "none").is_none());
+    }
+
+    #[test]
+    fn texts_keep_their_lines_and_columns() {
+        let mut workspace = Workspace::default();
+        let uri = Uri::from_str("untitled:x").expect("a URI");
+        for (text, expected) in [
+            ("\u{feff}let a = 1;", " let a = 1;"),
+            ("// a\rlet b = 1;\r\n\r\r\nlet c = 2;\r", "// a\nlet b = 1;\r\n\n\r\nlet c = 2;\n"),
+            ("let d = \"\u{feff}\";", "let d = \"\u{feff}\";"),
+        ] {
+            assert_eq!(workspace.open(&uri, 1, text.to_owned()).text.as_str(), expected);
+        }
     }
 
     #[test]

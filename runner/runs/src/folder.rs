@@ -58,14 +58,12 @@ impl Folder {
         })
     }
 
-    /// The folder at a path, whose links and relative parts are resolved; its name must be valid for a run.
+    /// As [`at`](Self::at), with links and relative parts resolved.
     pub fn canonical(path: &Path) -> Result<Self, RunError> {
-        let path = path.canonicalize().map_err(RunError::io("inspect", path))?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Self::of_run(path.parent().unwrap_or(&path), &name)
+        Ok(Self { root: path.canonicalize().map_err(RunError::io("inspect", path))? })
     }
 
-    /// A folder with any path and name, for reading only.
+    /// A folder with any path and name, for reading only: somebody may have renamed it.
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
@@ -97,74 +95,14 @@ impl Folder {
         self.kind() == Some(FolderKind::Run)
     }
 
-    /// The file of the run's record: script, parameters, seed, versions.
-    pub fn record(&self) -> PathBuf {
-        self.root.join("run.json")
-    }
-
-    /// The file of the sweep's record: script, seed, threads.
-    pub fn sweep_record(&self) -> PathBuf {
-        self.root.join("sweep.json")
-    }
-
-    /// The sweep's journal.
-    pub fn sweep_journal(&self) -> PathBuf {
-        self.root.join("trials.jsonl")
-    }
-
-    /// The folder of the runs of the sweep's trials.
-    pub fn trials(&self) -> PathBuf {
-        self.root.join("trials")
-    }
-
-    /// The folder of what belongs to jobs that run trials by themselves.
-    pub fn array(&self) -> PathBuf {
-        self.root.join("array")
-    }
-
     /// The folder of a sweep's trial that runs by itself: its lock, its journal and its log.
     pub fn lone_trial(&self, trial: u32) -> Self {
         Self { root: self.array().join(format!("{trial:04}")) }
     }
 
-    /// The journal of a trial that runs by itself.
-    pub fn lone_journal(&self) -> PathBuf {
-        self.root.join("events.jsonl")
-    }
-
-    /// The run's journal.
-    pub fn journal(&self) -> PathBuf {
-        self.root.join("journal.jsonl")
-    }
-
-    /// The lock file, held by the process that writes the run.
-    pub fn lock(&self) -> PathBuf {
-        self.root.join("run.lock")
-    }
-
-    /// The log file.
-    pub fn log(&self) -> PathBuf {
-        self.root.join("run.log")
-    }
-
-    /// The list of promoted nets in order.
-    pub fn generations(&self) -> PathBuf {
-        self.root.join("generations.json")
-    }
-
     /// A later version of the run's script, or a file it imports, by digest.
     pub fn script(&self, digest: &str) -> PathBuf {
         self.scripts().join(format!("{}.rhai", &digest[..8]))
-    }
-
-    /// The folder of later versions of the script, and of the files it imports.
-    pub fn scripts(&self) -> PathBuf {
-        self.root.join("scripts")
-    }
-
-    /// The folder of the manifests of finished steps.
-    pub fn steps(&self) -> PathBuf {
-        self.root.join("steps")
     }
 
     /// The working folder of an unfinished step, from which it resumes.
@@ -177,13 +115,51 @@ impl Folder {
         self.steps().join("work")
     }
 
-    /// The folder of superseded steps, whose slots other steps have taken.
-    pub fn superseded(&self) -> PathBuf {
-        self.root.join("superseded")
-    }
-
     /// The files of one superseded step, laid out like a run's folder.
     pub fn superseded_step(&self, identity: &Identity) -> Self {
         Self { root: self.superseded().join(identity.short()) }
     }
+}
+
+/// Declares the files and folders of runs and sweeps, each by its path below the folder.
+macro_rules! places {
+    ($( $(#[doc = $doc:literal])+ $name:ident: $path:literal ),+ $(,)?) => {
+        impl Folder {
+            $(
+                $(#[doc = $doc])+
+                pub fn $name(&self) -> PathBuf {
+                    self.root.join($path)
+                }
+            )+
+        }
+    };
+}
+
+places! {
+    /// The file of the run's record: script, parameters, seed, versions.
+    record: "run.json",
+    /// The file of the sweep's record: script, seed, threads.
+    sweep_record: "sweep.json",
+    /// The sweep's journal.
+    sweep_journal: "trials.jsonl",
+    /// The folder of the runs of the sweep's trials.
+    trials: "trials",
+    /// The folder of what belongs to jobs that run trials by themselves.
+    array: "array",
+    /// The journal of a trial that runs by itself.
+    lone_journal: "events.jsonl",
+    /// The run's journal.
+    journal: "journal.jsonl",
+    /// The lock file, held by the process that writes the run.
+    lock: "run.lock",
+    /// The log file.
+    log: "run.log",
+    /// The list of promoted nets in order.
+    generations: "generations.json",
+    /// The folder of later versions of the script, and of the files it imports.
+    scripts: "scripts",
+    /// The folder of the manifests of finished steps.
+    steps: "steps",
+    /// The folder of superseded steps, whose slots other steps have taken.
+    superseded: "superseded",
 }

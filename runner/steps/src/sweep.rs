@@ -1,5 +1,6 @@
 //! [`SweepHost`] for real sweeps: the sweep's folder, and a run for every replicate of a trial.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,6 +84,7 @@ pub(super) fn open(
     }
     let (folder, mut events) = open_folder(runner, &now, is_given)?;
     let fault = table_fault(&folder, &events);
+    let begun = trials_begun(&events);
     let collected = alone::collect(&folder, &mut events)?;
     for event in opening::new_events(params, script, &events) {
         folder.note(&event)?;
@@ -93,7 +95,6 @@ pub(super) fn open(
     if let Some(fault) = &fault {
         log::warn!("{fault}; it is written again from trials.jsonl");
     }
-    let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
     let ran = match collected {
         0 => String::new(),
         trials => format!(", {} run by themselves since", counted(trials, "trial")),
@@ -121,6 +122,15 @@ pub(super) fn open(
     }
     let runs = TrialRuns::new(runner, params, &Folder::at(folder.root()), params.parallel)?;
     Ok(OpenSweep::Whole((Arc::new(Sweep { folder, runs }), events)))
+}
+
+/// The number of trials that have begun; a point may be chosen long before its trial begins.
+fn trials_begun(events: &[Event]) -> usize {
+    let begun = events.iter().filter_map(|event| match event {
+        Event::Started { replicate } => Some(replicate.trial),
+        _ => None,
+    });
+    begun.collect::<BTreeSet<_>>().len()
 }
 
 /// Opens a sweep's folder, once another trial of this process has ended a sweep of this name.

@@ -32,6 +32,9 @@ use plan::Plan;
 /// Digits of the digest in the files' names: arrays that are still waiting keep their own plans.
 const DIGITS: usize = 8;
 
+/// Options of the script's own command, which an array cannot have.
+const REFUSED: [&str; 3] = ["check", "parameters", "trials"];
+
 /// A script's command line, read and as it was given.
 #[derive(Debug)]
 struct ScriptCommand {
@@ -41,11 +44,14 @@ struct ScriptCommand {
 
 impl Args for ScriptCommand {
     fn augment_args(command: clap::Command) -> clap::Command {
-        ScriptArgs::augment_args(command)
+        // Options that `write` refuses are still read, so that it can say why.
+        REFUSED
+            .iter()
+            .fold(ScriptArgs::augment_args(command), |command, id| command.mut_arg(id, |arg| arg.hide(true)))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        ScriptArgs::augment_args_for_update(command)
+        Self::augment_args(command)
     }
 }
 
@@ -137,7 +143,7 @@ impl Command for SweepHqArgs {
 
 impl Command for SweepTrialArgs {
     const NAME: &'static str = "sweep-trial";
-    const ABOUT: &'static str = "Run the trials of one task of a batch script's plan, by themselves";
+    const ABOUT: &'static str = "Run the trials of one task of a batch script's plan";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let plan = Plan::read(&self.plan)?;
@@ -265,5 +271,17 @@ mod tests {
         let matches = command.try_get_matches_from(["x", "--seed", "3", "--", "-x.rhai"]);
         let command = ScriptCommand::from_arg_matches(&matches.expect("a command line"));
         assert_eq!(command.expect("the script's part").words, ["--seed=3", "--", "-x.rhai"]);
+    }
+
+    #[test]
+    fn the_help_lists_only_options_that_an_array_can_have() {
+        let help = SweepSlurmArgs::augment_args(clap::Command::new("x")).render_long_help().to_string();
+        let lists = |option: &str| {
+            help.lines().any(|line| line.trim_start().split([' ', ',']).next() == Some(option))
+        };
+        assert!(lists("--set") && lists("--partition"), "{help}");
+        for option in ["--check", "--parameters", "--trial"] {
+            assert!(!lists(option), "{help}");
+        }
     }
 }

@@ -10,28 +10,6 @@ use crate::link::{Cause, Link};
 use crate::names::{BUCKET, Channel, KEPT, RESULTS, Route, TASKS};
 use crate::pacing::{ACK_WAIT, DELIVERIES};
 
-/// The oldest broker that may be used: earlier ones of 2.10 can lose a whole stream in a crash.
-const OLDEST: [u64; 3] = [2, 10, 23];
-
-/// An error unless the broker is new enough, and keeps streams.
-pub(super) fn check_jetstream(link: &Link) -> Result<(), BrokerError> {
-    let info = link.client().server_info();
-    let number = |part: &str| part.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u64>().ok();
-    let version: Vec<u64> = info.version.split('.').map_while(number).collect();
-    let failed = |cause| BrokerError::Request { address: link.address(), what: "qualify", cause };
-    if version.as_slice() < OLDEST.as_slice() {
-        let [major, minor, patch] = OLDEST;
-        return Err(failed(format!(
-            "it is nats-server {}, expected {major}.{minor}.{patch} or newer; older ones can lose streams",
-            info.version
-        )));
-    }
-    if !info.jetstream {
-        return Err(failed("it was started without JetStream; start `nats-server -js`".to_owned()));
-    }
-    Ok(())
-}
-
 /// Makes what is missing of streams and bucket.
 pub(super) fn make_streams(link: &Link) -> Result<(), BrokerError> {
     let jetstream = link.jetstream().clone();

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind};
+use async_nats::jetstream::{ErrorCode, Message};
 use dc0_process::clock::Stopwatch;
 use futures_util::StreamExt as _;
 
@@ -97,7 +98,11 @@ impl Source {
         }
         let (jetstream, name) = (link.jetstream().clone(), self.route.consumer());
         self.consumer = link.wait("report a route", async move {
-            Ok::<_, Cause>(jetstream.get_consumer_from_stream(name, TASKS).await.ok())
+            match jetstream.get_consumer_from_stream(name, TASKS).await {
+                Ok(consumer) => Ok(Some(consumer)),
+                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) => Err(Cause::of(error)),
+            }
         })?;
         self.missed = self.consumer.is_none().then(Stopwatch::start);
         Ok(())
@@ -120,6 +125,12 @@ impl Source {
         self.consumer = Some(consumer);
         Ok(task)
     }
+}
+
+/// Whether no coordinator has made this consumer.
+fn is_missing(error: &ConsumerError) -> bool {
+    let missing = [ErrorCode::CONSUMER_NOT_FOUND, ErrorCode::STREAM_NOT_FOUND];
+    matches!(error.kind(), ConsumerErrorKind::JetStream(cause) if missing.contains(&cause.error_code()))
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ function showBoard() {
 
 function showSearch() {
   const search = game.thought;
-  at("moves").hidden = !search;
+  at("searched").hidden = !search;
   at("more").textContent = "";
   const [win, draws, loss] = search?.chances ?? [500, 0, 500];
   const white = (win + draws / 2) / 10;
@@ -290,7 +290,7 @@ async function start() {
   at("simulations").value = Math.min(at("simulations").value, limits.simulations);
   if (wanted && !runs.some(({ run }) => run === wanted)) runs.push(await request(`/api/nets/${encoded(wanted)}`));
   const option = (value, text) => make("option", { value, text });
-  at("net").append(option("", "the net in the program"));
+  at("net").append(option("", "the shipped net"));
   for (const { run, nets } of runs) {
     at("net").append(make("optgroup", { label: run, children: nets.map((net) => option(`${run}:${net}`, `${run} ${String(net).padStart(4, "0")}`)) }));
   }
