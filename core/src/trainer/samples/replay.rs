@@ -162,7 +162,7 @@ impl Replay<'_> {
             self.rows.wdl.push(value.weighted());
             self.rows.plies_left.push(ending.is_played_out().then_some(plies_left));
             let perfect = known.get(usize::from(row.ply)).copied().flatten();
-            self.rows.results.push((!ending.is_cut_off()).then(|| perfect.unwrap_or(row.result)));
+            self.rows.results.push(perfect.or((!ending.is_cut_off()).then_some(row.result)));
             self.rows.material.push(self.balance_after(row.ply.into()));
         }
         Ok(())

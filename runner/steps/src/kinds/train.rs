@@ -89,7 +89,7 @@ pub(crate) struct Training {
 
 impl Step for Training {
     const KIND: &'static StepKind = &StepKind::TRAIN;
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
         form: "run.train(network, window, #{…})",

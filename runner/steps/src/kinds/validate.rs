@@ -49,7 +49,7 @@ struct Part {
 
 impl Step for NetworkValidation {
     const KIND: &'static StepKind = &StepKind::VALIDATE;
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const USAGES: &'static [Usage] = &[Usage {
         name: "validate",
         form: "run.validate(network, window, #{…})",
