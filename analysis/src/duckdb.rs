@@ -9,7 +9,8 @@ mod scalar;
 mod vector;
 
 pub(crate) use column_type::ColumnType;
-pub(crate) use connection::{Connection, OpenError, Settings, path_text};
+pub(crate) use connection::{Connection, Settings, path_text};
 pub(crate) use error::{EngineError, ErrorKind};
+pub(crate) use library::loaded;
 pub use library::{LibraryError, duckdb_version, use_duckdb};
 pub(crate) use scalar::{Compute, Function};

@@ -8,7 +8,7 @@ use dc0_core::params::nearest;
 use dc0_core::store::StoreError;
 use thiserror::Error;
 
-use crate::duckdb::{EngineError, ErrorKind, LibraryError, OpenError};
+use crate::duckdb::{EngineError, ErrorKind, LibraryError};
 
 /// A query that failed.
 #[derive(Debug, Error)]
@@ -80,15 +80,6 @@ impl AnalysisError {
             | Self::Library(_)
             | Self::Memory { .. }
             | Self::Failed { .. } => false,
-        }
-    }
-}
-
-impl From<OpenError> for AnalysisError {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Library(error) => error.into(),
-            OpenError::Engine(error) => error.into(),
         }
     }
 }

@@ -10,7 +10,7 @@ use dc0_core::params::Value;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::store::{FileEntry, StoreError, verify_file};
 
-use crate::duckdb::{Connection, Settings, path_text};
+use crate::duckdb::{Connection, Settings, loaded, path_text};
 use crate::error::AnalysisError;
 use crate::functions;
 use crate::source::Damage;
@@ -66,7 +66,7 @@ impl Session {
     /// The connection, opened when it is first used.
     pub(crate) fn connection(&self) -> Result<&Connection, AnalysisError> {
         if self.connection.get().is_none() {
-            let opened = Connection::open(&self.settings, functions::all())?;
+            let opened = Connection::open(loaded()?, &self.settings, functions::all())?;
             // If another thread was faster, its connection is used.
             let _ = self.connection.set(opened);
         }

@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// The run whose games of self-play are read: its folder, or its name in `datasets`.
     #[arg(long)]
     run: String,
-    /// The net: NET.safetensors, RUN or RUN:GENERATION [default: the small residual net in the program].
+    /// The net: NET.safetensors, RUN or RUN:GENERATION [default: the small shipped residual net].
     #[arg(long)]
     net: Option<String>,
     /// The iterations whose games are read [default: all].
@@ -79,7 +79,7 @@ impl Figures {
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let (net, name) = match &options.net {
         Some(name) => (named(name)?.net, name.as_str()),
-        None => (shipped_residual().clone().net, "the small residual net in the program"),
+        None => (shipped_residual().clone().net, "the small shipped residual net"),
     };
     let positions = positions::read(&options.run, &options.iterations, options.positions as usize)?;
     println!("{} positions of {}, {}, {name}", positions.len(), options.run, net.spec.input());

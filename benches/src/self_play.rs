@@ -61,14 +61,7 @@ pub(crate) fn run(options: &Options) {
         let inner = TorchEvaluator::new(&spec, &weights, TorchOptions::default()).expect("a CPU evaluator");
         Ok(Box::new(Timed { inner, nanos, rows, batches }))
     };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 2 },
-        network: "bench",
-        make_evaluator: &make,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, Seed { run: 1, step: 2 }, "bench", &make);
     let (positions, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
     let keep = |_, result: selfplay::ShardResult| {
         positions.fetch_add(result.stats.positions, Ordering::Relaxed);

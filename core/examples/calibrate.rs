@@ -51,14 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cache: 500_000,
         ..SelfPlayParams::default()
     };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 0 },
-        network: "calibrated",
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, Seed { run: 1, step: 0 }, "calibrated", &make_evaluator);
     let shard = Shard { index: 0, first_game: 0, games };
     let played = play_shard(&job, shard, &mut [make_evaluator()?], &Silent)?;
 

@@ -23,14 +23,7 @@ fn evaluator() -> Result<Box<dyn Evaluator>, EvaluatorError> {
 fn main() -> Result<(), Box<dyn Error>> {
     let search = SearchParams { simulations: 64, ..SearchParams::default() };
     let params = SelfPlayParams { search: search.into(), max_plies: 120, ..SelfPlayParams::default() };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 0 },
-        network: "material",
-        make_evaluator: &evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, Seed { run: 1, step: 0 }, "material", &evaluator);
     let shard = Shard { index: 0, first_game: 0, games: 8 };
     let played = play_shard(&job, shard, &mut [evaluator()?], &Silent)?;
 

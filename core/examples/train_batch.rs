@@ -35,14 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         || -> Result<Box<dyn Evaluator>, EvaluatorError> { Ok(Box::new(Material::new(encoding.clone()))) };
     let search = SearchParams { simulations: 32, ..SearchParams::default() };
     let params = SelfPlayParams { search: search.into(), max_plies: 100, ..SelfPlayParams::default() };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: SEED,
-        network: "material",
-        make_evaluator: &make,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, SEED, "material", &make);
     let played = play_shard(&job, Shard { index: 0, first_game: 0, games: 16 }, &mut [make()?], &Silent)?;
 
     let folder = tempfile::tempdir()?;

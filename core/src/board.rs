@@ -35,7 +35,7 @@ pub use illegal::IllegalReason;
 pub use known_move::KnownMove;
 pub use mate::PossibleChecks;
 pub use moves::{Move, Promotion};
-pub use opening::{random_moves, random_opening};
+pub use opening::{random_games, random_moves, random_opening};
 pub use outcome::{GameResult, Outcome, Reason, Rules};
 pub use pgn::{PgnRoster, PgnWriter, numbered_moves};
 pub use pgn_comment::{MoveNote, PgnEval, ScoreView};

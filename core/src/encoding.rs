@@ -11,7 +11,7 @@ mod policy;
 mod tables;
 
 pub use encode::{Encoding, EncodingError};
-pub use leela::{LEELA_POLICY_SIZE, LeelaSource, leela_index, leela_move, leela_sources};
+pub use leela::{LEELA_POLICY_SIZE, leela_index};
 pub use mirror::mirrored;
 pub use planes::{Orientation, Plane, PlaneKind, Viewed};
 pub use policy::{POLICY_PLANES, POLICY_SIZE, POSSIBLE_MOVES, PolicyIndex, possible_moves};

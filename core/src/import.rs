@@ -23,3 +23,6 @@ pub use lc0::{Lc0Params, Lc0Value};
 pub use pgn::{EvalFormula, PgnParams, value_of};
 pub use source::Source;
 pub use stats::ImportStats;
+
+#[cfg(test)]
+mod tests;

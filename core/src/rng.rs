@@ -6,70 +6,50 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use crate::param_enum;
+
 /// The generator of every stream.
 pub type Stream = ChaCha8Rng;
 
-/// What a stream is used for; different purposes never share random numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Random moves at the start of a game.
-    Opening,
-    /// The order in which games use the openings of a book.
-    Book,
-    /// What a game of self-play starts from.
-    Start,
-    /// Dirichlet noise at the root.
-    RootNoise,
-    /// The choice of a move by temperature.
-    MoveChoice,
-    /// Which moves get a full search under playout cap randomisation.
-    PlayoutCap,
-    /// Which games of self-play are played through although a side would resign.
-    Resignation,
-    /// Which positions are searched again.
-    Reanalysis,
-    /// Which positions a net is measured on.
-    Validation,
-    /// Initial weights of a net.
-    Weights,
-    /// Differences between the copied channels of a grown net.
-    Growth,
-    /// The samples of a training update.
-    Sampling,
-    /// Which samples of an epoch are mirrored.
-    Mirroring,
-    /// Moves of the random player.
-    RandomPlayer,
-    /// Bootstrap resampling for confidence intervals.
-    Bootstrap,
-    /// One dimension of a sweep trial's point.
-    Trial,
-    /// The opponents of a league.
-    League,
-}
-
-impl Purpose {
-    /// Part of the stream's key: changing a name changes every result that depends on the stream.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Opening => "opening",
-            Self::Book => "book",
-            Self::Start => "start",
-            Self::RootNoise => "root-noise",
-            Self::MoveChoice => "move-choice",
-            Self::PlayoutCap => "playout-cap",
-            Self::Resignation => "resignation",
-            Self::Reanalysis => "reanalysis",
-            Self::Validation => "validation",
-            Self::Weights => "weights",
-            Self::Growth => "growth",
-            Self::Sampling => "sampling",
-            Self::Mirroring => "mirroring",
-            Self::RandomPlayer => "random-player",
-            Self::Bootstrap => "bootstrap",
-            Self::Trial => "trial",
-            Self::League => "league",
-        }
+param_enum! {
+    /// What a stream is used for; different purposes never share random numbers.
+    ///
+    /// The name is part of the stream's key: changing it changes every result that depends on the stream.
+    pub enum Purpose {
+        /// Random moves at the start of a game.
+        Opening = "opening",
+        /// The order in which games use the openings of a book.
+        Book = "book",
+        /// What a game of self-play starts from.
+        Start = "start",
+        /// Dirichlet noise at the root.
+        RootNoise = "root-noise",
+        /// The choice of a move by temperature.
+        MoveChoice = "move-choice",
+        /// Which moves get a full search under playout cap randomisation.
+        PlayoutCap = "playout-cap",
+        /// Which games of self-play are played through although a side would resign.
+        Resignation = "resignation",
+        /// Which positions are searched again.
+        Reanalysis = "reanalysis",
+        /// Which positions a net is measured on.
+        Validation = "validation",
+        /// Initial weights of a net.
+        Weights = "weights",
+        /// Differences between the copied channels of a grown net.
+        Growth = "growth",
+        /// The samples of a training update.
+        Sampling = "sampling",
+        /// Which samples of an epoch are mirrored.
+        Mirroring = "mirroring",
+        /// Moves of the random player.
+        RandomPlayer = "random-player",
+        /// Bootstrap resampling for confidence intervals.
+        Bootstrap = "bootstrap",
+        /// One dimension of a sweep trial's point.
+        Trial = "trial",
+        /// The opponents of a league.
+        League = "league",
     }
 }
 

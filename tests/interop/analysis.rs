@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::interop_command;
-use crate::program::{PROGRAM, root, succeed};
+use crate::program::{PROGRAM, root};
+use crate::{interop_command, stdout_of};
 
 #[test]
 fn the_client_of_the_guide_gets_answers_with_legal_moves() {
@@ -13,8 +13,7 @@ fn the_client_of_the_guide_gets_answers_with_legal_moves() {
         std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&folders)));
     let mut command = interop_command("analysis_client.py");
     command.arg(root().join("docs/guides/analysis.md"));
-    let output = succeed(command.env("PATH", path.expect("folders without colons")));
-    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    let summary = stdout_of(command.env("PATH", path.expect("folders without colons")));
     for part in ["the guide's game: 8 answers", "60 games: ", " 0 problems"] {
         assert!(summary.contains(part), "{part} in {summary}");
     }

@@ -5,16 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::interop_command;
 use crate::program::{PROGRAM, root, succeed};
+use crate::{browser_package, interop_command, stdout_of};
 
 /// The engine.
 pub(crate) fn stockfish() -> PathBuf {
-    let packages =
-        std::env::var_os("DC0_BROWSER").map_or_else(|| root().join("target/browser"), PathBuf::from);
-    let engine = packages.join("node_modules/stockfish/src/stockfish.js");
-    assert!(engine.exists(), "no engine at {}; run `cargo xtask test`, which installs it", engine.display());
-    engine
+    browser_package("node_modules/stockfish/src/stockfish.js")
 }
 
 /// Three openings after four plies each.
@@ -72,8 +68,8 @@ fn python_chess_plays_the_same_match_and_kills_change_nothing() {
     let export = ["export", "pgn", "datasets/matches", "--number", "0", "--out", "games.pgn"];
     succeed(Command::new(PROGRAM).current_dir(whole.path()).args(export));
     let mut compared = interop_command("arena.py");
-    let output = succeed(compared.arg(stockfish()).arg(whole.path().join("games.pgn")));
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "6 games");
+    let printed = stdout_of(compared.arg(stockfish()).arg(whole.path().join("games.pgn")));
+    assert_eq!(printed.trim(), "6 games");
 
     // Killed again and again, wherever it is.
     let killed = prepared();

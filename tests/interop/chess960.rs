@@ -7,8 +7,8 @@ use dc0_core::board::{Game, Move, Position, Rules};
 use serde_json::{Value, json};
 
 use crate::arena::stockfish;
-use crate::interop_command;
 use crate::program::{PROGRAM, succeed};
+use crate::{interop_command, interop_script, stdout_of};
 
 /// A game from a start, in which kings castle when they can; otherwise keys decide.
 fn played(start: Position, plies: usize) -> Game {
@@ -65,8 +65,7 @@ fn python_chess_agrees_on_positions_moves_and_san() {
     let empty = (0..960).step_by(4).filter_map(thinned).map(|start| played(start, 40));
     let lines: String = full.chain(empty).map(|game| format!("{}\n", line(&game))).collect();
     fs::write(&path, lines).expect("writes");
-    let output = succeed(interop_command("chess960.py").arg("games").arg(&path));
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = stdout_of(interop_command("chess960.py").arg("games").arg(&path));
     let count = |what: &str| -> u32 {
         let part = printed.trim().split(", ").find_map(|part| part.strip_suffix(what));
         part.and_then(|number| number.trim().parse().ok()).unwrap_or_else(|| panic!("{what} in {printed}"))
@@ -78,8 +77,7 @@ fn python_chess_agrees_on_positions_moves_and_san() {
 #[test]
 fn starts_have_the_numbers_of_python_chess() {
     let numbers = "import chess, sys; print(*(chess.Board.from_chess960_pos(number).fen() for number in range(960)), sep='\\n')";
-    let output = succeed(Command::new(crate::interop_python()).args(["-c", numbers]));
-    let expected = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = stdout_of(Command::new(crate::interop_python()).args(["-c", numbers]));
     let starts =
         (0..960).filter_map(|number| Position::chess960(number, number)).map(|start| start.fen() + "\n");
     assert_eq!(starts.collect::<String>(), expected);
@@ -87,8 +85,7 @@ fn starts_have_the_numbers_of_python_chess() {
 
 #[test]
 fn the_engine_plays_chess960_with_stockfish_under_python_chess() {
-    let output = succeed(interop_command("chess960.py").arg("play").arg(PROGRAM).arg(stockfish()));
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = stdout_of(interop_command("chess960.py").arg("play").arg(PROGRAM).arg(stockfish()));
     assert!(printed.starts_with("6 games, ") && !printed.contains(" 0 castlings"), "{printed}");
 }
 
@@ -113,6 +110,6 @@ fn matches_of_chess960_with_stockfish_end_by_the_rules() {
     let pgn = fs::read_to_string(folder.path().join("games.pgn")).expect("games");
     assert!(pgn.matches("[Variant \"Chess960\"]").count() >= 6, "{pgn}");
     assert_eq!(pgn.matches("[Termination \"normal\"]").count(), 8, "{pgn}");
-    let read = succeed(interop_command("read_games.py").arg(folder.path().join("games.pgn")));
-    assert_eq!(String::from_utf8_lossy(&read.stdout).lines().count(), 8);
+    let read = interop_script("read_games.py", &folder.path().join("games.pgn"));
+    assert_eq!(read.lines().count(), 8);
 }

@@ -3,16 +3,14 @@
 
 use std::env;
 
-use crate::interop_command;
 use crate::program::PROGRAM;
+use crate::{interop_command, stdout_of};
 
 const FEW: &str = "--damages 12 --worlds finished,playing,swept";
 
 #[test]
 fn every_damage_is_noticed_by_the_command_that_reads_the_file_or_has_no_effect() {
     let options = env::var("DC0_DAMAGES").unwrap_or_else(|_| FEW.to_owned());
-    let output = interop_command("damage.py").arg(PROGRAM).args(options.split_whitespace()).output();
-    let output = output.expect("Python starts");
-    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && printed.contains(" damages, 0 wrong"), "{printed}{err}");
+    let printed = stdout_of(interop_command("damage.py").arg(PROGRAM).args(options.split_whitespace()));
+    assert!(printed.contains(" damages, 0 wrong"), "{printed}");
 }

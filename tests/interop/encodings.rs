@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::interop_command;
-use crate::program::{PROGRAM, succeed};
+use crate::program::PROGRAM;
+use crate::{interop_command, stdout_of};
 
 /// The number at the start of the line that ends with `what`.
 fn number_of(what: &str, text: &str) -> u32 {
@@ -14,8 +14,7 @@ fn number_of(what: &str, text: &str) -> u32 {
 
 #[test]
 fn python_computes_the_same_planes_and_indices() {
-    let printed = succeed(interop_command("encodings.py").arg(PROGRAM)).stdout;
-    let printed = String::from_utf8_lossy(&printed);
+    let printed = stdout_of(interop_command("encodings.py").arg(PROGRAM));
     let compared: u32 = printed.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
     assert!(compared >= 5000 && printed.contains(" in 9 encodings, "), "{printed}");
     for (kind, least) in [

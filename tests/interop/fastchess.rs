@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::arena::stockfish;
-use crate::interop_command;
 use crate::program::{PROGRAM, root, succeed};
+use crate::{interop_command, stdout_of};
 
 /// Nodes for each move: of the engine that was not written here, of alpha-beta, and of the tree search.
 const NODES: [u32; 3] = [300, 1500, 50];
@@ -77,8 +77,7 @@ fn play(fastchess: &OsString, folder: &Path, pair: [&Engine; 2], games: u32) -> 
     succeed(other.args(["-pgnout", &format!("file={name}-fastchess.pgn")]));
 
     let compare = [format!("{name}-fastchess.pgn"), pgn].map(|file| folder.join(file));
-    let output = succeed(interop_command("fastchess.py").args(compare));
-    format!("{name}: {}", String::from_utf8_lossy(&output.stdout).trim())
+    format!("{name}: {}", stdout_of(interop_command("fastchess.py").args(compare)).trim())
 }
 
 #[test]

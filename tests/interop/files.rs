@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::interop_script;
 use crate::program::{dc0_run, succeed};
+use crate::{interop_command, interop_script};
 use dc0_core::board::{Game, GameResult, Move, Outcome, Position, Reason, Rules, Side};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
@@ -19,18 +19,6 @@ use dc0_core::store::{
     GameRow, LineRow, MatchGameRow, PositionRow, Provenance, Scores, TableRow, TrainingRow, TreeRow,
     ValidationRow, write_table,
 };
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a script that must succeed, and returns its output.
-fn run_script(script: &str, path: &Path) -> String {
-    let output = interop_script(script, path);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{script} {}: {}\n{out}\n{err}", path.display(), output.status);
-    out
-}
 
 fn write<R: TableRow>(folder: &Path, path: &str, rows: &[R]) {
     let provenance = Provenance::from([("run".to_owned(), "interop".to_owned())]);
@@ -54,14 +42,7 @@ fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
     };
     let unused = || unreachable!("the shard is given its evaluator");
     let seed = Seed { run: 11, step: 1 };
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: "0123456789abcdef",
-        make_evaluator: &unused,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, seed, "0123456789abcdef", &unused);
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games: 40 };
     let result = play_shard(&job, shard, &mut [Box::new(Hashed::new(encoding, 1))], &Silent);
@@ -187,7 +168,7 @@ fn python_chess_replays_every_self_play_game() {
     let folder = tempfile::tempdir().expect("a folder");
     let (games, positions) = self_play();
     store(folder.path(), &games, &positions);
-    let printed = run_script("replay_games.py", folder.path());
+    let printed = interop_script("replay_games.py", folder.path());
     let expected = format!("replayed {} games, {} positions (", games.len(), positions.len());
     assert!(printed.starts_with(&expected), "{printed}");
     assert!(!printed.contains(" 0 promotions"), "{printed}");
@@ -199,7 +180,7 @@ fn python_chess_agrees_on_corner_cases_of_the_rules() {
     let (games, positions) = corners();
     store(folder.path(), &games, &positions);
     write(folder.path(), "matches/0001.parquet", &match_rows(&games));
-    let printed = run_script("replay_games.py", folder.path());
+    let printed = interop_script("replay_games.py", folder.path());
     assert_eq!(printed, "replayed 24 games, 32 positions (8 castlings, 4 en passant, 8 promotions)\n");
 }
 
@@ -209,8 +190,8 @@ fn check_detected(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), exp
     let (mut games, mut positions) = corners();
     damage(&mut games, &mut positions);
     store(folder.path(), &games, &positions);
-    let output = interop_script("replay_games.py", folder.path());
-    let err = text(&output.stderr);
+    let output = interop_command("replay_games.py").arg(folder.path()).output().expect("Python starts");
+    let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains(expected), "expected {expected}, got {err}");
 }
@@ -239,7 +220,7 @@ fn duckdb_and_polars_read_the_same_tables() {
     let (lines, tree) = a_search();
     write(folder.path(), "searches/analysis=0000/part-0.parquet", &lines);
     write(folder.path(), "trees/analysis=0000/part-0.parquet", &tree);
-    let printed = run_script("read_tables.py", folder.path());
+    let printed = interop_script("read_tables.py", folder.path());
     for (table, rows, columns) in [
         (GameRow::TABLE, games.len(), GameRow::columns().len()),
         (PositionRow::TABLE, positions.len(), PositionRow::columns().len()),
@@ -302,7 +283,7 @@ fn the_safetensors_library_opens_a_net() {
     let tensors = weights.len();
     let net = Checkpoint { spec, weights, provenance: Value::group() };
     net.save(&path).expect("sound weights");
-    let printed = run_script("read_network.py", &path);
+    let printed = interop_script("read_network.py", &path);
     assert!(printed.contains(&format!("{tensors} tensors, ")), "{printed}");
     for (name, tensor) in &net.weights {
         assert!(printed.contains(&format!("{name} {:?} float32\n", tensor.shape)), "{name}: {printed}");
@@ -314,8 +295,8 @@ fn external_programs_read_every_file_of_a_run() {
     let folder = tempfile::tempdir().expect("a folder");
     succeed(&mut dc0_run("tests/data/tiny.rhai", folder.path()));
     let run = folder.path().join("tiny");
-    run_script("replay_games.py", &run);
-    let printed = run_script("read_tables.py", &run);
+    interop_script("replay_games.py", &run);
+    let printed = interop_script("read_tables.py", &run);
     for table in [
         GameRow::TABLE,
         PositionRow::TABLE,
@@ -334,6 +315,6 @@ fn external_programs_read_every_file_of_a_run() {
         .collect();
     assert!(!weights.is_empty());
     for net in weights {
-        run_script("read_network.py", &net);
+        interop_script("read_network.py", &net);
     }
 }

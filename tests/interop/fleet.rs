@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use dc0_core::poison::IgnorePoison as _;
 
-use crate::interop_python;
 use crate::program::{PROGRAM, dc0_run, succeed};
+use crate::{interop_python, stdout_of};
 
 const SCRIPT: &str = "tests/data/fleet.rhai";
 const TOKEN: &str = "s3cret";
@@ -250,7 +250,7 @@ fn three_workers_give_the_same_bytes_as_none_and_stop_in_good_order() {
     let by = query(out.path(), "select done_by from costs where kind = 'puzzles'");
     assert!(by.contains("\"worker\"") && by.contains("dc0 "), "{by}");
     let mut fleet = Command::new(PROGRAM);
-    let shown = String::from_utf8(succeed(fleet.args(["fleet", &broker.url()])).stdout).expect("text");
+    let shown = stdout_of(fleet.args(["fleet", &broker.url()]));
     assert!(shown.contains("3 workers") && shown.contains("0 tasks") && !shown.contains(TOKEN), "{shown}");
     for worker in &mut workers {
         worker.signal("TERM");
@@ -359,7 +359,7 @@ fn a_worker_of_another_program_only_takes_part_in_mixed_runs_whose_tables_say_so
 fn query(out: &Path, sql: &str) -> String {
     let mut command = Command::new(PROGRAM);
     command.arg("sql").arg(out.join("fleet")).args([sql, "--format", "csv"]);
-    String::from_utf8(succeed(&mut command).stdout).expect("text")
+    stdout_of(&mut command)
 }
 
 #[test]

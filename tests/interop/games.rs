@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::interop_script;
-use crate::program::PROGRAM;
+use crate::program::{PROGRAM, succeed};
 
 const SCRIPT: &str = r#"
 let run = open_run("small");
@@ -16,15 +16,10 @@ run.arena(net, "alphabeta-1", #{ games: 20, search: #{ simulations: 4 } });
 fn python_chess_reads_exported_games_and_agrees_with_their_results() {
     let folder = tempfile::tempdir().expect("temporary folder");
     std::fs::write(folder.path().join("x.rhai"), SCRIPT).expect("writes");
-    let program = |args: &[&str]| {
-        let output = Command::new(PROGRAM).current_dir(folder.path()).args(args).output().expect("ends");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
+    let program = |args: &[&str]| succeed(Command::new(PROGRAM).current_dir(folder.path()).args(args));
     program(&["x.rhai", "--device", "cpu"]);
     program(&["export", "pgn", "datasets/small", "--out", "games.pgn"]);
-    let output = interop_script("read_games.py", &folder.path().join("games.pgn"));
-    let read = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success(), "{read}\n{}", String::from_utf8_lossy(&output.stderr));
+    let read = interop_script("read_games.py", &folder.path().join("games.pgn"));
     assert_eq!(read.lines().count(), 32);
     assert!(read.lines().filter(|line| !line.starts_with("1/2-1/2")).count() > 10, "{read}");
 }

@@ -11,16 +11,14 @@ use dc0_core::store::{Provenance, encode_table, read_table};
 use serde_json::{Value, json};
 
 use crate::fleet::{Broker, FIXED, Process, digests, expected, local, wait_for};
-use crate::interop_command;
 use crate::net_fixtures::onnx_library;
 use crate::program::{PROGRAM, root};
+use crate::{interop_command, stdout_of};
 
 /// What the script that means harm prints.
 pub(crate) fn forge(broker: &Broker, arguments: &[&str]) -> String {
-    let output =
-        interop_command("forge_result.py").arg(broker.url()).args(arguments).output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    let printed = stdout_of(interop_command("forge_result.py").arg(broker.url()).args(arguments));
+    printed.trim().to_owned()
 }
 
 /// A shard of the first self-play of a run.

@@ -36,9 +36,9 @@ mod uci;
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use program::root;
+use program::{root, succeed};
 
 /// The Python interpreter with the packages of the interop tests.
 pub(crate) fn interop_python() -> PathBuf {
@@ -48,9 +48,14 @@ pub(crate) fn interop_python() -> PathBuf {
     python
 }
 
-/// Runs a script of `tests/interop` on a path.
-pub(crate) fn interop_script(script: &str, path: &Path) -> Output {
-    interop_command(script).arg(path).output().expect("Python starts")
+/// What a command prints, which has to succeed.
+pub(crate) fn stdout_of(command: &mut Command) -> String {
+    String::from_utf8_lossy(&succeed(command).stdout).into_owned()
+}
+
+/// What a script of `tests/interop` prints about a path; it has to succeed.
+pub(crate) fn interop_script(script: &str, path: &Path) -> String {
+    stdout_of(interop_command(script).arg(path))
 }
 
 /// The command that runs a script of `tests/interop`, without arguments.
@@ -58,6 +63,22 @@ pub(crate) fn interop_command(script: &str) -> Command {
     let mut command = Command::new(interop_python());
     command.arg(root().join("tests/interop").join(script));
     command
+}
+
+/// A file or folder of the packages that are installed beside the browser.
+pub(crate) fn browser_package(path: &str) -> PathBuf {
+    let packages = env::var_os("DC0_BROWSER").map_or_else(|| root().join("target/browser"), PathBuf::from);
+    installed(packages.join(path))
+}
+
+pub(crate) fn chromium() -> PathBuf {
+    let own = || browser_package("unpacked/chromium");
+    installed(env::var_os("DC0_CHROMIUM").map_or_else(own, PathBuf::from))
+}
+
+fn installed(path: PathBuf) -> PathBuf {
+    assert!(path.exists(), "no {}; run `cargo xtask test`, which installs it", path.display());
+    path
 }
 
 /// The folder of the tablebases with three and four pieces.

@@ -135,14 +135,29 @@ pub(crate) fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64
         let mut stream = Seed { run: 3, step: 0 }.stream(number, Purpose::Opening);
         let plies = (number * 7 % 80) as u32;
         let game = random_opening(plies, &Rules { max_plies: 512 }, &mut stream);
-        encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
-        let position = game.position();
-        let index = |mv| encoding.policy_index(mv, position.side_to_move());
-        batch.legal.extend(position.legal_moves().into_iter().map(index));
-        batch.legal_ends.push(batch.legal.len() as u32);
-        batch.keys.push(game.key());
+        batch.push(encoding, &game);
     }
     batch
+}
+
+pub(crate) fn evaluate(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("evaluates");
+    out
+}
+
+/// The largest difference of two evaluations, where twenty plies count as 1.
+pub(crate) fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
+    assert_eq!(
+        (a.policy.len(), a.wdl.len(), a.moves_left.len()),
+        (b.policy.len(), b.wdl.len(), b.moves_left.len())
+    );
+    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
+    let wdl = a.wdl.iter().zip(&b.wdl);
+    let wdl =
+        wdl.map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()).max((a.loss - b.loss).abs()));
+    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
+    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
 }
 
 /// What libtorch says of [`positions`] in 32-bit floats, also for an nnue, which plays in integers.
@@ -151,13 +166,12 @@ pub(crate) fn in_floats(
     weights: &Weights,
     games: impl IntoIterator<Item = u64>,
 ) -> Evaluations {
-    let mut out = Evaluations::default();
     if spec.tower.kind != Tower::Nnue {
         let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
         let mut net = TorchEvaluator::new(spec, weights, options).expect("builds");
-        net.evaluate(&positions(&spec.input(), games), &mut out).expect("evaluates");
-        return out;
+        return evaluate(&mut net, &positions(&spec.input(), games));
     }
+    let mut out = Evaluations::default();
     for game in games {
         let pass = forward_pass(spec, weights, &positions(&spec.input(), [game])).expect("runs");
         out.policy.extend(pass.policy);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::net_fixtures::{in_floats, matrix, onnx_library, positions};
+use crate::net_fixtures::{evaluate, in_floats, largest_difference, matrix, onnx_library, positions};
 use dc0_core::board::Reason;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
@@ -11,7 +11,7 @@ use dc0_core::network::checkpoint::{Checkpoint, LoadedCheckpoint};
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::Device;
-use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, initial_weights};
+use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, initial_weights};
 use dc0_core::params::{Param, Value};
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
@@ -30,14 +30,7 @@ fn stored_games(folder: &Path) -> (Vec<GameRow>, Vec<PositionRow>) {
     let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
         Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1)))
     };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: SEED,
-        network: "hashed",
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, SEED, "hashed", &make_evaluator);
     let played = Mutex::new((Vec::new(), Vec::new()));
     let keep = |_, result: ShardResult| {
         let mut played = played.lock().expect("no lane panics");
@@ -81,19 +74,6 @@ fn trained(
     Checkpoint { weights: trained.weights, ..start }
 }
 
-fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
-    let mut out = Evaluations::default();
-    evaluator.evaluate(batch, &mut out).expect("evaluates");
-    out
-}
-
-fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
-    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
-    let wdl = a.wdl.iter().zip(&b.wdl).map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()));
-    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
-    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
-}
-
 #[test]
 fn every_net_trains_and_gives_equal_answers_after_storing_and_exporting() {
     let folder = tempfile::tempdir().expect("temporary folder");
@@ -118,7 +98,7 @@ fn every_net_trains_and_gives_equal_answers_after_storing_and_exporting() {
         let mut onnx = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
         let batch = positions(&spec.input(), 0..8);
         let expected = in_floats(&net.spec, &net.weights, 0..8);
-        let difference = largest_difference(&answers(&mut onnx, &batch), &expected);
+        let difference = largest_difference(&evaluate(&mut onnx, &batch), &expected);
         assert!(difference <= 1e-4, "{}: {difference}", spec.to_value().canonical());
         assert_eq!(expected.moves_left.len(), if spec.moves_left_head.is_some() { 8 } else { 0 });
     }

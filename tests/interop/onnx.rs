@@ -5,9 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::net_fixtures::{in_floats, matrix, onnx_library, positions, trained_weights};
+use crate::net_fixtures::{
+    evaluate, in_floats, largest_difference, matrix, onnx_library, positions, trained_weights,
+};
 use crate::program::{PROGRAM, dc0_run, root, succeed};
-use crate::{interop_python, interop_script};
+use crate::{interop_python, interop_script, stdout_of};
 use dc0_core::encoding::PlaneKind;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::{
@@ -20,12 +22,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
-    let mut out = Evaluations::default();
-    evaluator.evaluate(batch, &mut out).expect("evaluates");
-    out
-}
-
 fn onnx(spec: &NetworkSpec, weights: &Weights, form: InputForm, threads: u32) -> OnnxEvaluator {
     let model = OnnxModel::export(spec, weights, None, form).expect("exports");
     OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions { threads }).expect("loads")
@@ -36,19 +32,6 @@ fn small_net() -> (NetworkSpec, Weights) {
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let weights = trained_weights(&spec);
     (spec, weights)
-}
-
-fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
-    assert_eq!(
-        (a.policy.len(), a.wdl.len(), a.moves_left.len()),
-        (b.policy.len(), b.wdl.len(), b.moves_left.len())
-    );
-    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
-    let wdl = a.wdl.iter().zip(&b.wdl);
-    let wdl =
-        wdl.map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()).max((a.loss - b.loss).abs()));
-    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
-    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
 }
 
 /// Positions and libtorch's answers, for `run_onnx.py`.
@@ -84,9 +67,7 @@ fn onnx_runtime_in_python_agrees_with_libtorch() {
             model.save(&path(&format!("{}.onnx", form.name()))).expect("writes");
         }
     }
-    let output = interop_script("run_onnx.py", folder.path());
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{out}\n{err}");
+    let out = interop_script("run_onnx.py", folder.path());
     assert!(out.starts_with(&format!("{} files agree", 2 * nets.len())), "{out}");
 }
 
@@ -97,7 +78,7 @@ fn onnx_runtime_in_dc0_agrees_with_libtorch() {
         let batch = positions(&spec.input(), 0..9);
         let expected = in_floats(&spec, &weights, 0..9);
         for form in [InputForm::Planes, InputForm::Packed] {
-            let found = answers(&mut onnx(&spec, &weights, form, 1), &batch);
+            let found = evaluate(&mut onnx(&spec, &weights, form, 1), &batch);
             let difference = largest_difference(&found, &expected);
             assert!(difference <= 1e-4, "{form:?} {}: {difference}", spec.to_value().canonical());
         }
@@ -110,7 +91,7 @@ fn the_comparison_detects_changed_weights() {
     let batch = positions(&spec.input(), 0..9);
     let expected = in_floats(&spec, &weights, 0..9);
     weights.get_mut("stem.bn.bias").expect("in the layout").data[3] += 0.1;
-    let found = answers(&mut onnx(&spec, &weights, InputForm::Planes, 1), &batch);
+    let found = evaluate(&mut onnx(&spec, &weights, InputForm::Planes, 1), &batch);
     assert!(largest_difference(&found, &expected) > 1e-4);
 }
 
@@ -118,12 +99,12 @@ fn the_comparison_detects_changed_weights() {
 fn answers_do_not_depend_on_batch_position_or_threads() {
     let (spec, weights) = small_net();
     let [mut one, mut two] = [1, 2].map(|threads| onnx(&spec, &weights, InputForm::Planes, threads));
-    let first = answers(&mut one, &positions(&spec.input(), 0..17));
-    let other = answers(&mut one, &positions(&spec.input(), (50..66).chain(0..1)));
+    let first = evaluate(&mut one, &positions(&spec.input(), 0..17));
+    let other = evaluate(&mut one, &positions(&spec.input(), (50..66).chain(0..1)));
     let moves = positions(&spec.input(), 0..1).legal.len();
     assert_eq!(first.policy[..moves], other.policy[other.policy.len() - moves..]);
     assert_eq!(first.wdl[0], other.wdl[16]);
-    let again = answers(&mut two, &positions(&spec.input(), 0..17));
+    let again = evaluate(&mut two, &positions(&spec.input(), 0..17));
     assert_eq!((first.policy, first.wdl), (again.policy, again.wdl));
 }
 
@@ -134,7 +115,7 @@ fn both_input_forms_agree_for_every_batch_size() {
     let mut packed = onnx(&spec, &weights, InputForm::Packed, 1);
     for rows in [3, 64, 1, 0, 200, 2] {
         let batch = positions(&spec.input(), 0..rows);
-        let (a, b) = (answers(&mut planes, &batch), answers(&mut packed, &batch));
+        let (a, b) = (evaluate(&mut planes, &batch), evaluate(&mut packed, &batch));
         assert_eq!((a.policy.len(), a.wdl.len()), (batch.legal.len(), batch.len()));
         assert_eq!((a.policy, a.wdl), (b.policy, b.wdl), "{rows} rows");
     }
@@ -222,7 +203,7 @@ fn a_library_that_fakes_its_version_is_rejected() {
     assert!(printed.contains("ONNX Runtime 1.99.0 does not start"), "{printed}");
 }
 
-/// The backend that the analysis server chooses for the residual net in the program with this cache folder, and a value by it.
+/// The backend that the analysis server chooses for the shipped residual net with this cache folder, and a value by it.
 fn chosen(cache: &Path) -> (String, f64) {
     let mut command = Command::new(PROGRAM);
     command.args(["analysis", "--net", "shipped:az_small", "--device", "cpu", "--backend", "auto"]);
@@ -275,10 +256,10 @@ fn the_automatic_backend_is_the_faster_one_as_measured_once() {
     assert!((value - other).abs() < 0.02, "{value} {other}");
 }
 
-fn export(net: &str, out: &Path, more: &[&str]) -> Output {
+fn export(net: &str, out: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(["export", "onnx", net, "--out"]).arg(out).args(more);
-    command.output().expect("starts")
+    command
 }
 
 #[test]
@@ -288,9 +269,7 @@ fn a_net_of_a_run_is_exported_and_loaded_again() {
     let run = folder.path().join("tiny");
     let run = run.to_str().expect("a path in UTF-8");
     let path = folder.path().join("net.onnx");
-    let written = export(run, &path, &[]);
-    assert!(written.status.success(), "{}", text(&written.stderr));
-    let printed = text(&written.stdout);
+    let printed = stdout_of(&mut export(run, &path, &[]));
     for line in [
         "ONNX operator set 17",
         "se_resnet 1×8",
@@ -300,16 +279,15 @@ fn a_net_of_a_run_is_exported_and_loaded_again() {
         assert!(printed.contains(line), "{printed}");
     }
     let first = std::fs::read(&path).expect("a file");
-    assert!(export(run, &path, &["--packed"]).status.success());
+    succeed(&mut export(run, &path, &["--packed"]));
     assert_ne!(std::fs::read(&path).expect("a file"), first, "the packed form replaces the file");
-    let by_generation = export(&format!("{run}:0"), &path, &[]);
-    assert!(by_generation.status.success(), "{}", text(&by_generation.stderr));
+    succeed(&mut export(&format!("{run}:0"), &path, &[]));
     let model = OnnxModel::load(&path).expect("reads");
     let mut evaluator = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
-    assert_eq!(answers(&mut evaluator, &positions(&model.encoding(), 0..2)).wdl.len(), 2);
+    assert_eq!(evaluate(&mut evaluator, &positions(&model.encoding(), 0..2)).wdl.len(), 2);
 
     let refused = |net: &str, out: &str, code: i32, expected: &str| {
-        let output = export(net, &folder.path().join(out), &[]);
+        let output = export(net, &folder.path().join(out), &[]).output().expect("starts");
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{err}");
         assert!(err.contains(expected), "{err}");
@@ -332,11 +310,9 @@ fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
     let inspect = |more: &[&str]| {
         let mut command = Command::new(PROGRAM);
         command.arg("inspect").arg(&path).arg("--onnxruntime").arg(onnx_library().path()).args(more);
-        command.output().expect("starts")
+        command
     };
-    let output = inspect(&[]);
-    let printed = text(&output.stdout);
-    assert!(output.status.success(), "{printed}{}", text(&output.stderr));
+    let printed = stdout_of(&mut inspect(&[]));
     for line in [
         "weights  01234567",
         "input    scalars float32 [batch, 1]",
@@ -345,12 +321,12 @@ fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
     ] {
         assert!(printed.contains(line), "{printed}");
     }
-    let json: serde_json::Value = serde_json::from_slice(&inspect(&["--json"]).stdout).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&stdout_of(&mut inspect(&["--json"]))).expect("JSON");
     assert_eq!(json["spec"]["tower"]["filters"], 32);
     assert_eq!(json["inputs"][0], "input uint64 [batch, 19]");
     let refused = |bytes: &[u8], expected: &str| {
         std::fs::write(&path, bytes).expect("writes");
-        let output = inspect(&[]);
+        let output = inspect(&[]).output().expect("starts");
         let printed = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{printed}");
         assert!(printed.contains(expected), "{printed}");
@@ -388,8 +364,7 @@ fn code_blocks_of_the_python_guide_run_in_order() {
         std::env::join_paths([folder.path().to_owned()].into_iter().chain(std::env::split_paths(&found)));
     let mut python = Command::new(interop_python());
     python.arg(root().join("tests/interop/run_guide.py")).arg(root().join("docs/guides/python.md"));
-    let output =
-        succeed(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
-    let printed = text(&output.stdout);
+    let printed =
+        stdout_of(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
     assert!(printed.contains("ran 7 shell blocks and 12 of Python"), "{printed}");
 }

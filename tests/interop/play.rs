@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::interop_script;
 use crate::program::PROGRAM;
+use crate::{interop_command, interop_script};
 
 /// Plays a game into a file; returns the printed result and the last position.
 fn play(file: &Path, args: &[&str], input: &str) -> (String, String) {
@@ -37,9 +37,7 @@ fn python_chess_reads_games_with_their_evaluations() {
         play(&file, &["--fen", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"], "0-0\no-o\n"),
         play(&file, &["--fen", "startpos moves e2e4 a7a6 e4e5 d7d5"], "exd6\n"),
     ];
-    let output = interop_script("read_games.py", &file);
-    let read = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success(), "{read}\n{}", String::from_utf8_lossy(&output.stderr));
+    let read = interop_script("read_games.py", &file);
     let read: Vec<Vec<&str>> = read.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(read.len(), games.len());
     for (game, (result, fen)) in read.iter().zip(&games) {
@@ -57,5 +55,6 @@ fn a_wrong_move_in_a_pgn_is_detected() {
     play(&file, &[], "e4\n");
     let game = std::fs::read_to_string(&file).expect("the game");
     std::fs::write(&file, game.replace("1. e4", "1. e5")).expect("writes");
-    assert!(!interop_script("read_games.py", &file).status.success());
+    let read = interop_command("read_games.py").arg(&file).output().expect("Python starts");
+    assert!(!read.status.success());
 }

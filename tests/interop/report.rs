@@ -1,22 +1,16 @@
 //! A report of a real run, opened in a browser. `cargo xtask test` installs the browser; without it the test that needs it fails
 //! and says so.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::program::{PROGRAM, dc0_run, root, succeed};
+use crate::{browser_package, chromium, stdout_of};
 use serde_json::{Value, json};
 
 /// Elements of HTML without an end tag.
 const VOID_ELEMENTS: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
-
-fn installed(variable: &str, path: &str) -> PathBuf {
-    let path = env::var_os(variable).map_or_else(|| root().join("target/browser").join(path), PathBuf::from);
-    assert!(path.exists(), "no browser at {}; run `cargo xtask test`, which installs it", path.display());
-    path
-}
 
 fn report(out: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(PROGRAM);
@@ -55,10 +49,9 @@ fn nesting_error(page: &str) -> Option<String> {
 
 fn inspect_in_browser(page: &Path) -> Value {
     let mut node = Command::new("node");
-    node.arg(root().join("tests/interop/browser/report.mjs"))
-        .arg(installed("DC0_CHROMIUM", "unpacked/chromium"));
-    let output = succeed(node.arg(page).env("DC0_BROWSER", installed("DC0_BROWSER", "")));
-    serde_json::from_slice(&output.stdout).expect("one line of JSON")
+    node.arg(root().join("tests/interop/browser/report.mjs")).arg(chromium());
+    let printed = stdout_of(node.arg(page).env("DC0_BROWSER", browser_package("")));
+    serde_json::from_str(&printed).expect("one line of JSON")
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::program::{PROGRAM, dc0_run, root, succeed};
-use crate::{interop_command, interop_python};
+use crate::{interop_command, interop_python, stdout_of};
 use dc0_analysis::{AnalysisError, Database, Rows, Work, questions};
 use dc0_core::params::Value;
 use dc0_tables::Sources;
@@ -180,8 +180,7 @@ fn duckdb_answers_for_a_sweep_as_dc0_does() {
         "import sys; t = {}; exec(open(sys.argv[1]).read(), t); \
          print(t['trials'].collect().height, t['games'].group_by('trial', 'replicate').len().collect().rows())",
     );
-    let counted = succeed(counts.arg(&module)).stdout;
-    let counted = String::from_utf8_lossy(&counted).into_owned();
+    let counted = stdout_of(counts.arg(&module));
     assert!(counted.starts_with("4 ") && counted.matches(", 0, 2)").count() == 4, "{counted}");
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::fleet::{Broker, Process, digests, expected, wait_for};
 use crate::hostile::forge;
 use crate::program::root;
-use crate::{interop_command, interop_python};
+use crate::{browser_package, interop_command, interop_python};
 
 #[test]
 fn nets_can_be_in_a_folder_where_damaged_ones_are_stored_again() {
@@ -136,14 +136,7 @@ fn azure(port: u16, verb: &str, path: &str) -> Option<String> {
 
 /// Azurite with a container.
 fn azurite(broker: &Broker, port: u16) -> Process {
-    let packages = std::env::var_os("DC0_BROWSER").map_or_else(|| root().join("target/browser"), Into::into);
-    let program = packages.join("node_modules/.bin/azurite-blob");
-    assert!(
-        program.exists(),
-        "no Azurite at {}; run `cargo xtask test`, which installs it",
-        program.display()
-    );
-    let mut command = Command::new(program);
+    let mut command = Command::new(browser_package("node_modules/.bin/azurite-blob"));
     command.args(["--inMemoryPersistence", "--silent", "--blobPort", &port.to_string()]);
     command.env("AZURITE_ACCOUNTS", AZURE.join(":"));
     let server = Process::start(&mut command, broker.path("store.log"));

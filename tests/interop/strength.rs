@@ -18,15 +18,6 @@ const FASTCHESS: [([u32; 5], [f64; 5]); 3] = [
     ([7895, 8757, 5685, 568, 9999], [-21.04, 2.95, -19.01, 2.65, 0.0]),
 ];
 
-/// The same for sequential tests (`app/tests/sprt_test.cpp`): bounds, whether they are normalised, and the log-likelihood ratio.
-const FASTCHESS_TESTS: [([u32; 5], f64, f64, bool, f64); 5] = [
-    ([365, 16618, 36229, 16974, 390], 0.0, 2.0, true, 2.25),
-    ([127, 4883, 10712, 5150, 104], -1.75, 0.25, true, 3.01),
-    ([0, 0, 0, 0, 5550], 0.0, 5.0, true, 111.82),
-    ([223, 9863, 21279, 10037, 246], 0.5, 2.5, false, -3.07),
-    ([871, 26175, 55983, 26678, 821], 0.0, 2.0, false, -4.98),
-];
-
 #[test]
 fn fastchess_computes_the_same() {
     let is_close =
@@ -46,10 +37,6 @@ fn fastchess_computes_the_same() {
         let width = found.high.zip(found.low).map(|(high, low)| high - low).expect("bounds");
         assert!(is_close(width, 2.0 * normalized_half, 0.05), "{pentanomial:?}: {width}");
         assert!((superiority(&pentanomial) - los).abs() < 0.002, "{pentanomial:?}");
-    }
-    for (pentanomial, elo0, elo1, is_normalized, expected) in FASTCHESS_TESTS {
-        let llr = test(elo0, elo1, is_normalized).test(&pentanomial).llr;
-        assert!(is_close(llr, expected, 0.005), "{pentanomial:?}: {llr}");
     }
 }
 
@@ -154,9 +141,7 @@ fn python_computes_the_same_figures_and_ratings() {
     let file = folder.path().join("figures.json");
     std::fs::write(&file, json!({ "matches": matches, "tournaments": tournaments }).to_string())
         .expect("written");
-    let printed = interop_script("strength.py", &file);
-    let text = String::from_utf8_lossy(&printed.stdout).into_owned();
-    assert!(printed.status.success(), "{text}{}", String::from_utf8_lossy(&printed.stderr));
+    let text = interop_script("strength.py", &file);
     let expected = format!("{} matches and 4 tournaments agree", matches.len());
     assert!(matches.len() >= 60 && text.contains(&expected), "{text}");
 }

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::program::succeed;
-use crate::{interop_command, interop_script};
+use crate::{interop_command, interop_script, stdout_of};
 use dc0_core::params::Value;
 use dc0_runs::sweep::observation::{Direction, Observation, TrialState};
 use dc0_runs::sweep::optuna::{self, Study, Trial};
@@ -105,8 +104,8 @@ fn read_study(study: &Study<'_>) -> Json {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("optuna.journal");
     fs::write(&path, optuna::journal(study)).expect("a file");
-    let output = succeed(interop_command("read_study.py").arg(&path).arg(study.name));
-    serde_json::from_slice(&output.stdout).expect("the script prints JSON")
+    let printed = stdout_of(interop_command("read_study.py").arg(&path).arg(study.name));
+    serde_json::from_str(&printed).expect("the script prints JSON")
 }
 
 #[test]
@@ -191,9 +190,8 @@ fn tensorboard_reads_back_every_point_of_every_curve() {
     let scalars: Vec<Scalar> = (0..3000).map(scalar).collect();
     let path = folder.path().join(tensorboard::FILE_NAME);
     fs::write(path, tensorboard::event_file(&scalars)).expect("a file");
-    let output = interop_script("read_curves.py", folder.path());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let found: Json = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    let printed = interop_script("read_curves.py", folder.path());
+    let found: Json = serde_json::from_str(&printed).expect("the script prints JSON");
     let mut expected: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
     for Scalar { tag, step, wall_time, value } in &scalars {
         // The file holds values as 32-bit floats.

@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::program::root;
-use crate::{interop_script, random_endings, syzygy};
+use crate::program::{root, succeed};
+use crate::{interop_command, interop_script, random_endings, stdout_of, syzygy};
 use dc0_core::arena::{OnlyMove, only_moves_of_game};
 use dc0_core::board::{Adjudication, Ending, Game, Operands, Position, Tablebase, TablebaseResult};
 use dc0_core::book::Book;
@@ -65,12 +65,14 @@ fn answers(tables: &Tablebase, position: &Position) -> Value {
     json!({ "fen": position.fen(), "wdl": number(wdl), "outcome": outcome, "moves": moves })
 }
 
-fn compare(lines: &[Value], folder: &Path) -> Output {
+fn compare(lines: &[Value], folder: &Path) -> Command {
     let path = folder.join("positions.jsonl");
     let heading = json!({ "tables": syzygy().display().to_string() });
     let text: String = [&heading].into_iter().chain(lines).map(|line| format!("{line}\n")).collect();
     fs::write(&path, text).expect("a file");
-    interop_script("probe_tables.py", &path)
+    let mut command = interop_command("probe_tables.py");
+    command.arg(path);
+    command
 }
 
 #[test]
@@ -89,9 +91,7 @@ fn python_chess_proves_the_puzzles_of_endings() {
     }
     let path = folder.path().join("puzzles.epd");
     fs::write(&path, &text).expect("a file");
-    let output = interop_script("prove_endings.py", &path);
-    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{err}");
+    let printed = interop_script("prove_endings.py", &path);
     let proved: Vec<usize> =
         printed.split_whitespace().map(|count| count.parse().expect("a count")).collect();
     assert!(proved.iter().all(|count| *count > 50), "{printed}");
@@ -99,7 +99,8 @@ fn python_chess_proves_the_puzzles_of_endings() {
     let (heading, lines) = text.split_once('\n').expect("lines");
     let wrong = lines.lines().map(|line| line.replace("winning", "drawing")).collect::<Vec<_>>().join("\n");
     fs::write(&path, format!("{heading}\n{wrong}\n")).expect("a file");
-    assert!(!interop_script("prove_endings.py", &path).status.success());
+    let proved = interop_command("prove_endings.py").arg(&path).output().expect("Python starts");
+    assert!(!proved.status.success());
 }
 
 #[test]
@@ -108,8 +109,7 @@ fn python_chess_proves_the_shipped_endings() {
     let suite = fs::read_to_string(root().join("datasets/puzzles/endings.epd")).expect("is checked in");
     let path = folder.path().join("endings.epd");
     fs::write(&path, format!("# {}\n{suite}", syzygy().display())).expect("a file");
-    let output = interop_script("prove_endings.py", &path);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    interop_script("prove_endings.py", &path);
 }
 
 #[test]
@@ -117,9 +117,7 @@ fn python_chess_agrees_with_every_tablebase_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let tables = Tablebase::open(&syzygy()).expect("tables");
     let lines: Vec<Value> = positions().iter().map(|position| answers(&tables, position)).collect();
-    let output = compare(&lines, folder.path());
-    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{printed}\n{err}");
+    let printed = stdout_of(&mut compare(&lines, folder.path()));
     assert!(printed.starts_with("compared 2250 positions, "), "{printed}");
 }
 
@@ -127,14 +125,8 @@ fn python_chess_agrees_with_every_tablebase_answer() {
 fn self_play(params: &SelfPlayParams, tables: &Tablebase) -> Vec<ShardResult> {
     let encoding = || Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let make_evaluator = || Ok(Box::new(Hashed::new(encoding(), 1)) as Box<dyn Evaluator>);
-    let job = SelfPlayJob {
-        params,
-        seed: Seed { run: 3, step: 2 },
-        network: "fake",
-        make_evaluator: &make_evaluator,
-        tables: Some(tables),
-        openings: None,
-    };
+    let job = SelfPlayJob::new(params, Seed { run: 3, step: 2 }, "fake", &make_evaluator);
+    let job = SelfPlayJob { tables: Some(tables), ..job };
     let kept = Mutex::new(Vec::new());
     let keep = |_, result| {
         kept.lock().expect("no lane panics").push(result);
@@ -181,7 +173,7 @@ fn games_that_tables_ended_have_the_result_that_python_chess_finds() {
     };
     let lines = ended_by_tables(&self_play(&params, &tables), &params, &tables);
     assert!(lines.len() > 10, "{} of 60 games", lines.len());
-    assert!(compare(&lines, folder.path()).status.success());
+    succeed(&mut compare(&lines, folder.path()));
     let plain = SelfPlayParams { tablebase_adjudication: false, games: 10, ..params };
     let (games, ended) = (self_play(&plain, &tables), Ending::Adjudicated(Adjudication::Tablebase));
     assert!(games.iter().flat_map(|shard| &shard.games).all(|row| row.reason != ended));
@@ -227,7 +219,7 @@ fn games_of_alphabeta_that_tables_ended_have_the_result_that_python_chess_finds(
     let games: Vec<ShardResult> = kept.into_inner().expect("no lane panics");
     let lines = ended_by_tables(&games, &params, &tables);
     assert!(lines.len() > 10, "{} of 30 games", lines.len());
-    assert!(compare(&lines, folder.path()).status.success());
+    succeed(&mut compare(&lines, folder.path()));
 }
 
 #[test]
@@ -236,13 +228,13 @@ fn the_comparison_detects_every_kind_of_error() {
     let tables = Tablebase::open(&syzygy()).expect("tables");
     let queen = Position::from_fen("4k3/8/8/8/8/8/8/3QK3 w - - 10 60").expect("a position");
     let right = answers(&tables, &queen);
-    assert!(compare(std::slice::from_ref(&right), folder.path()).status.success());
+    succeed(&mut compare(std::slice::from_ref(&right), folder.path()));
     for (what, wrong) in
         [("wdl", json!(1)), ("outcome", json!(0)), ("outcome", json!(null)), ("moves", json!([]))]
     {
         let mut line = right.clone();
         line[what] = wrong;
-        let output = compare(&[line], folder.path());
+        let output = compare(&[line], folder.path()).output().expect("Python starts");
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("{what}: dc0 says")));
     }

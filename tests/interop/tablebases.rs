@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::{random_endings, syzygy};
 use dc0_core::board::TablebaseResult::{CursedWin, Draw, Loss, Win};
 use dc0_core::board::{
-    Game, GameResult, Move, Outcome, Position, Reason, Rules, Side, Tablebase, TablebaseResult,
+    Adjudication, Ending, Game, GameResult, Move, Outcome, Position, Reason, Rules, Side, Tablebase,
+    TablebaseResult,
 };
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::rng::{Purpose, Seed, Stream};
@@ -164,7 +165,7 @@ fn after_a_repetition_only_the_shortest_wins_remain() {
 }
 
 /// A game as self-play stores it, with the given result from White's side.
-fn stored(fen: &str, moves: &str, result: i8, reason: Reason) -> (GameRow, Vec<PositionRow>) {
+fn stored(fen: &str, moves: &str, result: i8, reason: impl Into<Ending>) -> (GameRow, Vec<PositionRow>) {
     let mut game = Game::from_position(position(fen));
     let mut rows = Vec::new();
     for text in moves.split(' ') {
@@ -200,13 +201,16 @@ fn row(game: &Game, played: Move, result: i8) -> PositionRow {
     }
 }
 
-/// A digest of the samples of some plies of a game, whose stored result counts even if the ply cap ended it. With tablebases, results
-/// of the ply cap have a low weight in positions that are not covered; without, they have full weight.
-fn digest(
+/// The end of a game whose result is certain, although it was not played out.
+const BY_TABLES: Ending = Ending::Adjudicated(Adjudication::Tablebase);
+
+/// The samples of some plies of a game, whose stored result counts even if the ply cap ended it. With tablebases, results of the ply
+/// cap have a low weight in positions that are not covered; without, they have full weight.
+fn samples(
     (game, rows): &(GameRow, Vec<PositionRow>),
     plies: std::ops::Range<usize>,
     rescored: bool,
-) -> String {
+) -> Samples {
     let params = TrainParams {
         tablebases: rescored.then(|| syzygy().display().to_string()),
         validation_fraction: 0.0,
@@ -218,7 +222,11 @@ fn digest(
     let mut samples = Samples::new(encoding, &params).expect("tables");
     let (games, positions) = (std::slice::from_ref(game), &rows[plies]);
     samples.add(Part { name: "part", source: 0, weight: 1.0, games, positions }).expect("sound rows");
-    samples.digest()
+    samples
+}
+
+fn digest(game: &(GameRow, Vec<PositionRow>), plies: std::ops::Range<usize>, rescored: bool) -> String {
+    samples(game, plies, rescored).digest()
 }
 
 #[test]
@@ -227,10 +235,17 @@ fn a_won_ending_cut_off_by_the_ply_cap_is_trained_as_won() {
     let fen = "4k3/8/8/8/8/8/3r4/3QKN2 w - - 0 1";
     let moves = "d1d2 e8e7 d2d4 e7e6 d4e3";
     let as_played = stored(fen, moves, 0, Reason::PlyCap);
-    let as_won = stored(fen, moves, 1, Reason::PlyCap);
+    let as_won = stored(fen, moves, 1, BY_TABLES);
     assert_eq!(digest(&as_played, 0..5, true), digest(&as_won, 0..5, false));
     assert_ne!(digest(&as_played, 0..5, false), digest(&as_won, 0..5, false));
     assert_eq!(digest(&as_won, 0..5, true), digest(&as_won, 0..5, false));
+    // What the Brier score and the calibration error compare with.
+    let results = |rescored| {
+        let samples = samples(&as_played, 0..5, rescored);
+        (0..5).map(|index| samples.training_row(index).result).collect::<Vec<_>>()
+    };
+    assert_eq!(results(true), [1, -1, 1, -1, 1].map(Some));
+    assert_eq!(results(false), [None; 5]);
 }
 
 #[test]
@@ -243,8 +258,7 @@ fn a_blundered_win_is_a_win_before_the_blunder_and_a_draw_after_it() {
     assert_eq!(digest(&as_played, 0..5, true), digest(&as_won, 0..5, false));
     let queen_lost = "d1d7 a8b8 d7c7 b8c7 a1a2 c7c6";
     let as_played = stored(fen, queen_lost, 1, Reason::PlyCap);
-    let (won, drawn) =
-        (stored(fen, queen_lost, 1, Reason::PlyCap), stored(fen, queen_lost, 0, Reason::PlyCap));
+    let (won, drawn) = (stored(fen, queen_lost, 1, BY_TABLES), stored(fen, queen_lost, 0, BY_TABLES));
     assert_eq!(digest(&as_played, 0..3, true), digest(&won, 0..3, false));
     assert_eq!(digest(&as_played, 3..6, true), digest(&drawn, 3..6, false));
 }

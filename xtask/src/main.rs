@@ -49,14 +49,12 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
                     "with --wheels nothing is downloaded, so ONNX Runtime and DuckDB's library are left out",
                 );
             } else {
-                offer_onnxruntime(&checkout);
-                offer_duckdb(&checkout);
+                offer_libraries(&checkout);
             }
         }
         Command::Run(args) => {
             setup::ensure(&checkout, &setup::Options::default())?;
-            offer_duckdb(&checkout);
-            offer_onnxruntime(&checkout);
+            offer_libraries(&checkout);
             return checkout.run_program(&args);
         }
         Command::Tablebases => {
@@ -73,16 +71,14 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fetches ONNX Runtime, without which everything works, though more slowly.
-fn offer_onnxruntime(checkout: &Checkout) {
-    if let Err(error) = onnxruntime::ensure(checkout) {
-        print(&format!("warn: nets will run on libtorch only, which is slower for small batches: {error:#}"));
-    }
-}
-
-/// Fetches DuckDB's library, without which everything but SQL and reports works.
-fn offer_duckdb(checkout: &Checkout) {
-    if let Err(error) = duckdb::ensure(checkout) {
-        print(&format!("warn: SQL and reports will not work: {error:#}"));
+/// Fetches the libraries without which most works: ONNX Runtime, and DuckDB's.
+fn offer_libraries(checkout: &Checkout) {
+    for (fetched, without) in [
+        (onnxruntime::ensure(checkout), "nets will run on libtorch only, which is slower for small batches"),
+        (duckdb::ensure(checkout), "SQL and reports will not work"),
+    ] {
+        if let Err(error) = fetched {
+            print(&format!("warn: {without}: {error:#}"));
+        }
     }
 }

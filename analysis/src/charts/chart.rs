@@ -33,6 +33,14 @@ pub struct Chart {
     pub references: Vec<Reference>,
 }
 
+impl Chart {
+    /// A chart without a caption and references.
+    pub fn new(name: &str, title: &str, x: Axis, y: Axis, marks: Marks) -> Self {
+        let (name, title) = (name.to_owned(), title.to_owned());
+        Self { name, title, caption: String::new(), x, y, marks, references: Vec::new() }
+    }
+}
+
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {

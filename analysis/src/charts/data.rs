@@ -1,7 +1,5 @@
 //! A chart's data as JSON, for the page's script, which draws it again with values at the pointer and zoom.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value as Json, json};
 
 use super::chart::{
@@ -9,7 +7,7 @@ use super::chart::{
 };
 use super::levels::Corner;
 use super::parallel;
-use super::table::sort_key;
+use super::table::rows;
 use super::theme::Ink;
 
 impl Chart {
@@ -79,24 +77,12 @@ fn axis(axis: &Axis, label: &str) -> Json {
     json!({ "label": label, "scale": scale, "from": axis.from, "to": axis.to, "labels": axis.labels })
 }
 
-/// An x value, and the point of each series there.
-type Row = (f64, Vec<Option<Point>>);
-
-/// The rows of all series, one for each x value, or several where a series has several points; and the series.
+/// The rows of all series, and the series.
 fn aligned(series: &[Series]) -> (Vec<f64>, Vec<Json>) {
-    let mut rows: BTreeMap<(u64, usize), Row> = BTreeMap::new();
-    for (index, one) in series.iter().enumerate() {
-        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        for point in one.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite()) {
-            let count = counts.entry(sort_key(point.x)).or_default();
-            let row = rows.entry((sort_key(point.x), *count));
-            row.or_insert_with(|| (point.x, vec![None; series.len()])).1[index] = Some(*point);
-            *count += 1;
-        }
-    }
+    let rows = rows(series, |point| point.x.is_finite() && point.y.is_finite());
     let column = |index: usize, one: &Series| {
         let value = |of: fn(&Point) -> Option<f64>| -> Vec<Json> {
-            rows.values()
+            rows.iter()
                 .map(|(_, points)| points[index].as_ref().and_then(of).map_or(Json::Null, rounded))
                 .collect()
         };
@@ -114,7 +100,7 @@ fn aligned(series: &[Series]) -> (Vec<f64>, Vec<Json>) {
         })
     };
     let columns = series.iter().enumerate().map(|(index, one)| column(index, one)).collect();
-    (rows.values().map(|(x, _)| *x).collect(), columns)
+    (rows.iter().map(|(x, _)| *x).collect(), columns)
 }
 
 fn part(part: &StackSeries) -> Json {
@@ -140,15 +126,9 @@ mod tests {
     const SIZE: (f64, f64) = (560.0, 300.0);
 
     fn chart(marks: Marks) -> Chart {
-        Chart {
-            name: "c".to_owned(),
-            title: "c".to_owned(),
-            caption: String::new(),
-            x: Axis::integer("net"),
-            y: Axis::plain("Elo").from_zero(),
-            marks,
-            references: vec![Reference::Level(1.0 / 3.0, "greedy".to_owned())],
-        }
+        let references = vec![Reference::Level(1.0 / 3.0, "greedy".to_owned())];
+        let (x, y) = (Axis::integer("net"), Axis::plain("Elo").from_zero());
+        Chart { references, ..Chart::new("c", "c", x, y, marks) }
     }
 
     #[test]

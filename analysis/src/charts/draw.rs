@@ -141,17 +141,14 @@ impl Chart {
     }
 
     fn with_ranges(&self, layout: Layout, ticks: usize) -> Layout {
-        let levels = self.references.iter().filter_map(|reference| match reference {
-            Reference::Level(level, _) => Some(*level),
-            Reference::Diagonal(_) => None,
-        });
+        let levels = || self.level_lines().map(|(level, _)| level);
         let mut ys: Vec<f64> =
-            axis::values(&self.marks, axis::y_values).into_iter().chain(levels.clone()).collect();
+            axis::values(&self.marks, axis::y_values).into_iter().chain(levels()).collect();
         if self.y.to.is_none() && self.y.scale != Scale::Logarithm {
             // A label stands above its line.
             let [least, most] =
                 [f64::min, f64::max].map(|end| ys.iter().copied().reduce(end).unwrap_or_default());
-            ys.extend(levels.map(|level| level + LABEL_ROOM * (most - least)));
+            ys.extend(levels().map(|level| level + LABEL_ROOM * (most - least)));
         }
         let x = self.x.range(&axis::values(&self.marks, axis::x_values), ticks);
         let y = self.y.range(&ys, ticks);
@@ -194,11 +191,8 @@ impl Chart {
     }
 
     fn with_references(&self, layout: Layout, theme: Theme) -> Layout {
-        self.references.iter().fold(layout, |layout, reference| match reference {
-            Reference::Level(value, _) => layout
-                .with_reference_line(ReferenceLine::horizontal(*value).with_color(Ink::Muted.colour(theme))),
-            Reference::Diagonal(_) => layout,
-        })
+        let line = |level| ReferenceLine::horizontal(level).with_color(Ink::Muted.colour(theme));
+        self.level_lines().fold(layout, |layout, (level, _)| layout.with_reference_line(line(level)))
     }
 
     /// With a legend, unless the page has it.

@@ -49,10 +49,6 @@ impl Chart {
             Marks::Series(series) => series.iter().flat_map(|one| areas(one, layout)).collect(),
             Marks::Stacks { .. } | Marks::Bars(_) | Marks::Parallel { .. } => Vec::new(),
         };
-        let levels = self.references.iter().filter_map(|reference| match reference {
-            Reference::Level(level, label) => Some((*level, label.as_str())),
-            Reference::Diagonal(_) => None,
-        });
         let with_corner = |(level, label)| {
             let area = |corner: &Corner| area(level, label, *corner, layout);
             let cost = |corner: &&Corner| {
@@ -63,7 +59,15 @@ impl Chart {
             covered.push(area(&corner));
             (level, label, corner)
         };
-        levels.map(with_corner).collect()
+        self.level_lines().map(with_corner).collect()
+    }
+
+    /// The levels with their labels.
+    pub(super) fn level_lines(&self) -> impl Iterator<Item = (f64, &str)> {
+        self.references.iter().filter_map(|reference| match reference {
+            Reference::Level(level, label) => Some((*level, label.as_str())),
+            Reference::Diagonal(_) => None,
+        })
     }
 
     /// The labels of the levels.
@@ -147,21 +151,11 @@ mod tests {
     /// A chart of a line through these points and these levels.
     fn chart(points: &[(f64, f64)], levels: &[f64]) -> Chart {
         let points = points.iter().map(|(x, y)| Point { x: *x, y: *y, interval: None }).collect();
-        let name = "n".to_owned();
-        Chart {
-            name: "c".to_owned(),
-            title: "c".to_owned(),
-            caption: String::new(),
-            x: Axis::plain("x"),
-            y: Axis::plain("y"),
-            marks: Marks::Series(vec![Series {
-                name,
-                ink: Ink::Series(0),
-                style: SeriesStyle::MarkedLine,
-                points,
-            }]),
-            references: levels.iter().map(|level| Reference::Level(*level, "alphabeta".to_owned())).collect(),
-        }
+        let (name, ink) = ("n".to_owned(), Ink::Series(0));
+        let marks = Marks::Series(vec![Series { name, ink, style: SeriesStyle::MarkedLine, points }]);
+        let references =
+            levels.iter().map(|level| Reference::Level(*level, "alphabeta".to_owned())).collect();
+        Chart { references, ..Chart::new("c", "c", Axis::plain("x"), Axis::plain("y"), marks) }
     }
 
     fn corners(chart: &Chart) -> Vec<Corner> {

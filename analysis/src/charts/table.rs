@@ -113,27 +113,34 @@ impl Chart {
         if self.y.scale == Scale::Share { percent(value, 1) } else { short(value) }
     }
 
-    /// A row for each x value, with the values of all series; several rows if a series has several points there.
+    /// The names of the series, then their [`rows`].
     fn series_table(&self, series: &[Series]) -> Vec<Vec<String>> {
         let head = [self.x.label.clone()].into_iter().chain(series.iter().map(|series| series.name.clone()));
-        let mut rows: BTreeMap<(u64, usize), (f64, Vec<String>)> = BTreeMap::new();
-        for (index, one) in series.iter().enumerate() {
-            let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-            for point in &one.points {
-                let count = counts.entry(sort_key(point.x)).or_default();
-                let key = (sort_key(point.x), *count);
-                *count += 1;
-                let row = rows.entry(key).or_insert_with(|| (point.x, vec![String::new(); series.len()]));
-                row.1[index] = with_interval(point);
-            }
-        }
-        let row = |(x, cells): (f64, Vec<String>)| [self.x.text(x)].into_iter().chain(cells).collect();
-        [head.collect()].into_iter().chain(rows.into_values().map(row)).collect()
+        let row = |(x, points): (f64, Vec<Option<Point>>)| {
+            let cells = points.iter().map(|point| point.as_ref().map(with_interval).unwrap_or_default());
+            [self.x.text(x)].into_iter().chain(cells).collect()
+        };
+        [head.collect()].into_iter().chain(rows(series, |_| true).into_iter().map(row)).collect()
     }
 }
 
+/// A row for each x value, with the point of every series there; several rows if a series has several points there.
+pub(super) fn rows(series: &[Series], is_shown: impl Fn(&Point) -> bool) -> Vec<(f64, Vec<Option<Point>>)> {
+    let mut rows = BTreeMap::new();
+    for (index, one) in series.iter().enumerate() {
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        for point in one.points.iter().filter(|point| is_shown(point)) {
+            let count = counts.entry(sort_key(point.x)).or_default();
+            let row = rows.entry((sort_key(point.x), *count));
+            row.or_insert_with(|| (point.x, vec![None; series.len()])).1[index] = Some(*point);
+            *count += 1;
+        }
+    }
+    rows.into_values().collect()
+}
+
 /// An integer that sorts as the number does.
-pub(super) fn sort_key(value: f64) -> u64 {
+fn sort_key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
@@ -193,15 +200,8 @@ mod tests {
             series("a", &[(12_345.0, 1.0), (12_346.0, 2.0), (12_345.0, 3.0)]),
             series("b", &[(12_346.0, 4.0), (12_346.0, 5.0)]),
         ];
-        let chart = Chart {
-            name: "c".to_owned(),
-            title: "c".to_owned(),
-            caption: String::new(),
-            x: Axis::integer("updates"),
-            y: Axis::plain("loss"),
-            marks: Marks::Series(both),
-            references: Vec::new(),
-        };
+        let (x, y) = (Axis::integer("updates"), Axis::plain("loss"));
+        let chart = Chart::new("c", "c", x, y, Marks::Series(both));
         let rows = [
             ["updates", "a", "b"],
             ["12345", "1", ""],

@@ -61,7 +61,7 @@ pub(super) type ScalarCallback = unsafe extern "C" fn(Handle, Handle, Handle);
 macro_rules! functions {
     ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions, by their names without `duckdb_`.
-        pub(super) struct Api {
+        pub(crate) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
             /// Keeps the functions loaded.
             _library: Library,

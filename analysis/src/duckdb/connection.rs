@@ -14,7 +14,6 @@ use polars::prelude::{Column, DataFrame, PlSmallStr, Series};
 use super::api::{Api, Handle, RawResult, SUCCESS};
 use super::column_type::ColumnType;
 use super::error::EngineError;
-use super::library::{self, LibraryError};
 use super::scalar::{self, Function};
 use super::vector::Vector;
 use crate::quoting::{identifier, text};
@@ -29,26 +28,6 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<String>,
     /// The folders whose files can be read.
     pub(crate) folders: Vec<PathBuf>,
-}
-
-/// Why there is no database.
-pub(crate) enum OpenError {
-    /// DuckDB's library cannot be loaded.
-    Library(LibraryError),
-    /// DuckDB refuses.
-    Engine(EngineError),
-}
-
-impl From<LibraryError> for OpenError {
-    fn from(error: LibraryError) -> Self {
-        Self::Library(error)
-    }
-}
-
-impl From<EngineError> for OpenError {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
 }
 
 /// A connection to a database in memory.
@@ -67,15 +46,18 @@ unsafe impl Send for Handles {}
 
 impl Connection {
     /// Opens a database with dc0's functions.
-    pub(crate) fn open(settings: &Settings, functions: &'static [Function]) -> Result<Self, OpenError> {
-        let api = library::loaded()?;
+    pub(crate) fn open(
+        api: &'static Api,
+        settings: &Settings,
+        functions: &'static [Function],
+    ) -> Result<Self, EngineError> {
         let database = open_database(api)?;
         let mut handles = Handles { database, connection: null_mut() };
         // SAFETY: the database is open, and the pointer is to a handle of ours.
         let connected = unsafe { (api.connect)(database, &raw mut handles.connection) } == SUCCESS;
         let opened = Self { api, handles: Mutex::new(handles) };
         if !connected {
-            return Err(EngineError::other("DuckDB cannot open a connection").into());
+            return Err(EngineError::other("DuckDB cannot open a connection"));
         }
         scalar::register(api, opened.lock().connection, functions)?;
         opened.configure(settings)?;
@@ -377,11 +359,12 @@ impl Drop for Chunk<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Connection, Settings, halved};
-    use crate::duckdb::ErrorKind;
+    use crate::duckdb::{ErrorKind, loaded};
 
     fn open() -> Connection {
         let settings = Settings { threads: Some(1), memory: Some("64 MiB".to_owned()), folders: Vec::new() };
-        Connection::open(&settings, &[]).ok().expect("DuckDB's library")
+        let api = loaded().expect("DuckDB's library");
+        Connection::open(api, &settings, &[]).expect("a database")
     }
 
     #[test]

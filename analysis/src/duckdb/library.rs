@@ -46,7 +46,7 @@ pub fn duckdb_version() -> Result<String, LibraryError> {
 }
 
 /// The library's functions.
-pub(super) fn loaded() -> Result<&'static Api, LibraryError> {
+pub(crate) fn loaded() -> Result<&'static Api, LibraryError> {
     static LOADED: OnceLock<Result<Api, LibraryError>> = OnceLock::new();
     LOADED.get_or_init(|| load(NAMED.get().map(PathBuf::as_path))).as_ref().map_err(Clone::clone)
 }

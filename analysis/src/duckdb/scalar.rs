@@ -14,10 +14,12 @@ use super::vector::Vector;
 
 /// A function of rows.
 pub(crate) struct Function {
-    /// Its name in SQL.
-    pub(crate) name: &'static str,
+    /// Its call, such as `san(fen, move)`, which begins with its name.
+    pub(crate) form: &'static str,
     /// What it computes.
     pub(crate) compute: Compute,
+    /// What it returns, in a few words.
+    pub(crate) meaning: &'static str,
 }
 
 /// What a function computes of a row's arguments, which are not empty. `None` is an empty cell.
@@ -89,6 +91,15 @@ impl Compute {
         }
     }
 
+    /// The type of a result, in the words of the tables' columns.
+    pub(crate) fn gives(self) -> &'static str {
+        match self {
+            Self::FenInt(_) => "i64",
+            Self::FenFloat(_) | Self::ListFloat(_) => "f64",
+            Self::FenText(_) | Self::FenMoveText(_) | Self::MovesText(_) => "text",
+        }
+    }
+
     fn returns(self) -> Type {
         match self {
             Self::FenInt(_) => Type::Int32,
@@ -112,7 +123,8 @@ pub(super) fn register(
     functions: &'static [Function],
 ) -> Result<(), EngineError> {
     for function in functions {
-        let name = CString::new(function.name).map_err(|_| EngineError::other("a function's name"))?;
+        let name = function.form.split('(').next().unwrap_or(function.form);
+        let name = CString::new(name).map_err(|_| EngineError::other("a function's name"))?;
         // SAFETY: the connection is open; the set is destroyed once.
         unsafe {
             let mut set = (api.create_scalar_function_set)(name.as_ptr());
@@ -123,10 +135,8 @@ pub(super) fn register(
             let state = (api.register_scalar_function_set)(connection, set);
             (api.destroy_scalar_function_set)(&raw mut set);
             if state != SUCCESS {
-                return Err(EngineError::other(&format!(
-                    "DuckDB does not take the function {}",
-                    function.name
-                )));
+                let message = format!("DuckDB does not take the function {}", function.form);
+                return Err(EngineError::other(&message));
             }
         }
     }

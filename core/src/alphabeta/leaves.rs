@@ -23,7 +23,7 @@ pub struct QuiescentNnue {
 }
 
 /// Positions that the quiescence of a row may visit. A net without training hardly distinguishes exchanges, so nothing is cut
-/// off, and a row may lead to millions. Measured in the middle of random games: the net in the program needs more in some two rows of
+/// off, and a row may lead to millions. Measured in the middle of random games: the shipped net needs more in some two rows of
 /// 10,000, and nets after one to three trainings in some thirty.
 pub(super) const MOST_POSITIONS: u32 = 1000;
 

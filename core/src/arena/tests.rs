@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use rand::RngExt;
 
 use super::{
-    ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player, PlayerParams,
-    Requested, baseline, elo_of, normalized, pair_points, play, summarise, superiority,
+    ArenaError, ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Mind, Player,
+    PlayerParams, Requested, baseline, elo_of, normalized, pair_points, play, summarise, superiority,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -45,14 +45,18 @@ fn params(games: u32) -> ArenaParams {
 
 /// All games of a match.
 fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchShard {
+    try_played(params, players, lanes).expect("fakes do not fail")
+}
+
+fn try_played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> Result<MatchShard, ArenaError> {
     let job = Match { params, seed: Seed { run: 1, step: 2 }, players, book: None, tables: None };
     let kept = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         kept.lock().unwrap().push(shard);
         Ok(ControlFlow::Continue(()))
     };
-    play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
-        .expect("fakes do not fail");
+    let shards = shards_of(params.games, job.lineup().shard_games(params));
+    play(&job, &shards, lanes, &keep, &Silent)?;
     let shards = kept.into_inner().unwrap();
     let mut requested = [Requested::default(); 2];
     for shard in &shards {
@@ -60,7 +64,7 @@ fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchSh
     }
     let mut rows: Vec<MatchGameRow> = shards.into_iter().flat_map(|shard| shard.rows).collect();
     rows.sort_by_key(|row| row.game);
-    MatchShard { rows, requested }
+    Ok(MatchShard { rows, requested })
 }
 
 fn sum(played: &MatchShard) -> MatchSummary {

@@ -9,8 +9,9 @@ mod worked;
 use std::collections::HashSet;
 
 use super::{Encoding, EncodingName, Orientation, Plane, PlaneKind, PolicyIndex};
+use crate::board::image::{flipped_fen, flipped_game};
 use crate::board::thinned::chess960_games;
-use crate::board::{Game, Move, Position, Rules, random_opening};
+use crate::board::{Game, Position, Rules, random_opening};
 use crate::rng::{Purpose, Seed};
 
 const ORIENTATIONS: [Orientation; 2] = [Orientation::Absolute, Orientation::SideToMove];
@@ -158,35 +159,6 @@ fn a_shorter_history_is_a_prefix_of_a_longer_one() {
     }
 }
 
-/// The same position with colours swapped and ranks mirrored.
-fn colour_swapped(fen: &str) -> String {
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let swap = |text: &str| -> String {
-        text.chars()
-            .map(|c| if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() })
-            .collect()
-    };
-    let board: Vec<String> = fields[0].split('/').rev().map(swap).collect();
-    let side = if fields[1] == "w" { "b" } else { "w" };
-    let mut castling: Vec<char> = swap(fields[2]).chars().collect();
-    castling.sort_unstable();
-    let castling: String = castling.into_iter().collect();
-    let en_passant = match fields[3].as_bytes() {
-        [file, rank] => format!("{}{}", *file as char, if *rank == b'3' { '6' } else { '3' }),
-        _ => "-".to_owned(),
-    };
-    format!("{} {side} {castling} {en_passant} {} {}", board.join("/"), fields[4], fields[5])
-}
-
-/// The same game with colours swapped and ranks mirrored.
-fn colour_swapped_game(game: &Game) -> Game {
-    let mut swapped = from_fen(&colour_swapped(&game.start().fen()));
-    for mv in game.moves() {
-        swapped.play_unchecked(Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion()));
-    }
-    swapped
-}
-
 #[test]
 fn a_colour_swapped_game_has_the_same_planes_for_its_side_to_move() {
     for encoding in encodings().iter().filter(|encoding| encoding.orientation() == Orientation::SideToMove) {
@@ -196,7 +168,7 @@ fn a_colour_swapped_game_has_the_same_planes_for_its_side_to_move() {
             _ => Some(index_in_kind(encoding, Plane::BlackToMove)),
         };
         for original in sample_games() {
-            let swapped = colour_swapped_game(&original);
+            let swapped = flipped_game(&original);
             // With Black to move first the start is not the initial position, so the missing history differs.
             let steps_missing = encoding.history() as usize > original.ply() + 1;
             if encoding.name() == EncodingName::Leela && steps_missing && original.start().is_initial() {
@@ -262,8 +234,7 @@ fn the_default_table_sees_neither_the_colour_nor_the_number_of_the_move() {
         with_castling += usize::from(fen.split(' ').nth(2) != Some("-"));
         for number in [1, 2, 150, number.parse().expect("a number")] {
             let same = from_fen(&format!("{board} {number}"));
-            let twin =
-                from_fen(&format!("{} {number}", colour_swapped(&fen).rsplit_once(' ').expect("six").0));
+            let twin = from_fen(&format!("{} {number}", flipped_fen(&fen).rsplit_once(' ').expect("six").0));
             assert_eq!(encode(&encoding, &same), expected, "{fen}");
             assert_eq!(encode(&encoding, &twin), expected, "{fen}");
             assert_eq!(indices(&encoding, &twin), indices(&encoding, &same), "{fen}");

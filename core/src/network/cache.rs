@@ -198,7 +198,7 @@ mod tests {
     use crate::board::Game;
     use crate::encoding::{Encoding, EncodingName, Orientation};
     use crate::network::fake::Hashed;
-    use crate::network::samples::{batch_of, encoding};
+    use crate::network::samples::{batch_of, encoding, evaluate};
     use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
     /// Counts the rows that reach it.
@@ -223,12 +223,6 @@ mod tests {
         let rows = std::rc::Rc::new(std::cell::Cell::new(0));
         let inner = Counting(Hashed::new(encoding, 1), std::rc::Rc::clone(&rows));
         (Cached::new(Box::new(inner), capacity), rows)
-    }
-
-    fn evaluate(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
-        let mut out = Evaluations::default();
-        evaluator.evaluate(batch, &mut out).expect("fakes do not fail");
-        out
     }
 
     fn same(a: &Evaluations, b: &Evaluations) -> bool {

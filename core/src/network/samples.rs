@@ -3,8 +3,9 @@
 use rand::RngExt;
 
 use super::{
-    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, MovesLeftHeadSpec, NetworkSpec, NnueInputs, NormKind,
-    PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Accumulator, Activation, AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec,
+    NetworkSpec, NnueInputs, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead,
+    ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation, mirrored};
@@ -49,6 +50,12 @@ pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
     let mut batch = Batch::default();
     games.for_each(|number| batch.push(&encoding(), &random_game(number)));
     batch
+}
+
+pub(crate) fn evaluate(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("evaluates");
+    out
 }
 
 /// The positions with their files reversed, also where a side may castle, and their moves in the same order.

@@ -158,8 +158,8 @@ params! {
         simulations: u32 = 800, in 1..=10_000_000;
         /// Which implementation searches.
         engine: Engine = Engine::Fast;
-        /// Weight of U against Q in PUCT; larger explores more (AlphaZero 2018, pseudocode, where values lie in [0, 1] and the
-        /// constant is half of this one).
+        /// Weight of U against Q in PUCT; larger explores more (AlphaZero 2018; its pseudocode has 1.25 for values in
+        /// [0, 1], which is 2.5 on this scale).
         c_puct: f64 = 1.25, in 0.0..=100.0;
         /// Growth of `c_puct` with the parent's visits N: `c_puct_factor · ln((N + c_puct_base + 1) / c_puct_base)` is added. 0
         /// keeps it constant; AlphaZero's pseudocode has 1, for values in [0, 1].

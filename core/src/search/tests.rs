@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use rand::RngExt;
 
-use super::reference::{Node, Reference};
+use super::reference::Reference;
 use super::tree::{ROOT, VisitedEdge};
 use super::{
-    ChoiceParams, ChooseBy, Engine, Exploration, Fpu, FpuParams, KldGain, MovesLeftParams, Proof, RootMove,
-    RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, VirtualLossMode, bench,
-    choose_move, search_in_lockstep,
+    ChoiceParams, ChooseBy, Engine, Exploration, Fpu, FpuParams, KldGain, Lockstep, MovesLeftParams, Proof,
+    RootMove, RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, VirtualLossMode,
+    bench, choose_move, search_in_lockstep,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -90,26 +90,37 @@ fn visits(search: &Search) -> Vec<(Move, u32)> {
     search.root_moves().map(|mv| (mv.played, mv.visits)).collect()
 }
 
-/// Searches with the same noise as the reference.
+/// Checks that the root's moves have the same visits in the reference, in whichever order they were tried first.
+fn compare_visits(fast: &Search, reference: &Reference<'_>) {
+    let children = reference.root().children.iter();
+    let (mut found, mut expected) =
+        (visits(fast), children.map(|child| (child.played, child.visits)).collect::<Vec<_>>());
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{}, {:?}", fast.game().position().fen(), fast.params);
+}
+
+/// A search that has the same visits as the reference.
+fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
+    let fast = searched(game, params, evaluator);
+    let mut reference = Reference::new(game, params, evaluator).expect("fakes do not fail");
+    reference.run(evaluator).expect("fakes do not fail");
+    compare_visits(&fast, &reference);
+    fast
+}
+
+/// A search with noise, which is added once the root is evaluated.
 fn searched_with_noise(
     game: &Game,
     params: &SearchParams,
-    noise: Noise,
+    noise: impl FnOnce(&mut Search),
     evaluator: &mut dyn Evaluator,
 ) -> Search {
     let mut search = new_search(game.clone(), params.clone());
-    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
-    let mut fresh = true;
-    while !search.is_done() {
-        batch.clear();
-        search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
-        evaluator.evaluate(&batch, &mut evaluations).expect("fakes do not fail");
-        search.apply(&batch, &evaluations, 0).expect("fakes have moves left");
-        if std::mem::take(&mut fresh) {
-            noise.add(&mut search);
-        }
-    }
-    search.check_invariants();
+    let evaluated = Lockstep::new(1).round(std::slice::from_mut(&mut search), &mut [&mut *evaluator]);
+    evaluated.expect("fakes do not fail");
+    noise(&mut search);
+    run(&mut search, evaluator);
     search
 }
 
@@ -150,6 +161,20 @@ impl Noise {
         if params.root.forced_playouts > 0.0 {
             search.force_playouts();
         }
+    }
+}
+
+/// Fails after some batches.
+struct FailsAfter(Hashed, u32);
+
+impl Evaluator for FailsAfter {
+    fn encoding(&self) -> &Encoding {
+        self.0.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.1 = self.1.checked_sub(1).ok_or(EvaluatorError::NotFinite { row: 0 })?;
+        self.0.evaluate(batch, out)
     }
 }
 

@@ -64,6 +64,18 @@ pub struct SelfPlayJob<'a> {
     pub openings: Option<&'a Openings>,
 }
 
+impl<'a> SelfPlayJob<'a> {
+    /// Games from the initial position, without tablebases.
+    pub const fn new(
+        params: &'a SelfPlayParams,
+        seed: Seed,
+        network: &'a str,
+        make_evaluator: &'a MakeEvaluator<'a>,
+    ) -> Self {
+        Self { params, seed, network, make_evaluator, tables: None, openings: None }
+    }
+}
+
 /// The games of a shard, in the order of their numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardResult {

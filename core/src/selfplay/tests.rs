@@ -45,6 +45,10 @@ fn hashed() -> Result<Box<dyn Evaluator>, EvaluatorError> {
     Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1)))
 }
 
+fn job(params: &SelfPlayParams) -> SelfPlayJob<'_> {
+    SelfPlayJob::new(params, Seed { run: 1, step: 1 }, "fake", &hashed)
+}
+
 fn played(params: &SelfPlayParams, lanes: u32, run: u64) -> BTreeMap<u32, ShardResult> {
     play_all(params, lanes, run, &hashed)
 }
@@ -59,14 +63,7 @@ fn play_all(
     run: u64,
     make_evaluator: &MakeEvaluator<'_>,
 ) -> BTreeMap<u32, ShardResult> {
-    let job = SelfPlayJob {
-        params,
-        seed: Seed { run, step: 1 },
-        network: "fake",
-        make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(params, Seed { run, step: 1 }, "fake", make_evaluator);
     let kept = Mutex::new(BTreeMap::new());
     let keep = |shard: super::Shard, result| {
         kept.lock().unwrap().insert(shard.index, result);
@@ -221,15 +218,7 @@ fn evaluations_batches_and_cache_hits_are_what_the_net_saw() {
         };
         let search = SearchParams { simulations: 8, engine, ..SearchParams::default() };
         let params = SelfPlayParams { cache, search: search.into(), ..params() };
-        let seed = Seed { run: 1, step: 1 };
-        let job = SelfPlayJob {
-            params: &params,
-            seed,
-            network: "fake",
-            make_evaluator: &counting,
-            tables: None,
-            openings: None,
-        };
+        let job = SelfPlayJob { make_evaluator: &counting, ..job(&params) };
         let stats = Mutex::new(SelfPlayStats::default());
         let keep = |_, result: ShardResult| {
             stats.lock().unwrap().merge(&result.stats);
@@ -292,22 +281,14 @@ impl Observer for CollectsSnapshots {
 #[test]
 fn an_observer_sees_games_in_progress_and_changes_nothing() {
     let params = params();
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 1 },
-        network: "x",
-        make_evaluator: &hashed,
-        tables: None,
-        openings: None,
-    };
     let kept = Mutex::new(Vec::new());
     let keep = |_, result: ShardResult| {
         kept.lock().unwrap().push(result.games);
         Ok(())
     };
     let observer = CollectsSnapshots(Mutex::default());
-    play(&job, &shards_of(4, 4), 1, &keep, &observer).expect("plays");
-    play(&job, &shards_of(4, 4), 1, &keep, &Silent).expect("plays");
+    play(&job(&params), &shards_of(4, 4), 1, &keep, &observer).expect("plays");
+    play(&job(&params), &shards_of(4, 4), 1, &keep, &Silent).expect("plays");
     let kept = kept.into_inner().unwrap();
     assert_eq!(kept[0], kept[1]);
     let snapshots = observer.0.into_inner().unwrap();
@@ -332,31 +313,13 @@ impl Observer for StopsAfter {
 
 #[test]
 fn a_request_to_stop_is_obeyed_between_batches() {
-    let params = params();
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 1 },
-        network: "x",
-        make_evaluator: &hashed,
-        tables: None,
-        openings: None,
-    };
-    let ended = play(&job, &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
+    let ended = play(&job(&params()), &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
     assert!(matches!(ended, Err(SelfPlayError::Cancelled(_))));
 }
 
 #[test]
 fn the_error_of_a_shard_that_cannot_be_kept_names_it() {
-    let params = params();
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 1 },
-        network: "x",
-        make_evaluator: &hashed,
-        tables: None,
-        openings: None,
-    };
-    let ended = play(&job, &shards_of(5, 5), 1, &|_, _| Err("disk full".into()), &Silent);
+    let ended = play(&job(&params()), &shards_of(5, 5), 1, &|_, _| Err("disk full".into()), &Silent);
     let error = ended.expect_err("keeping fails");
     assert_eq!(error.to_string(), "shard 0 of the self-play games was played but could not be kept");
     assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "disk full");

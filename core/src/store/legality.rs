@@ -15,24 +15,19 @@ fn target_is_whole(row: &PositionRow) -> bool {
 
 /// What contradicts the rules of chess in a game of self-play with the rows of its searched positions, if anything.
 pub fn self_play_fault(row: &GameRow, positions: &[PositionRow], rules: &Rules) -> Option<String> {
-    let game = match replayed(&row.start_fen, &row.moves) {
-        Ok(game) => game,
-        Err(fault) => return Some(fault),
-    };
-    ending_fault(&game, row.result, row.reason, rules).or_else(|| positions_fault(&game, row, positions))
+    replayed(&row.start_fen, &row.moves).map_or_else(Some, |game| {
+        ending_fault(&game, row.result, row.reason, rules).or_else(|| positions_fault(&game, row, positions))
+    })
 }
 
 /// What contradicts the rules of chess in a game from outside with the rows of its searched positions, if anything. Such a game may
 /// go on where a draw could be claimed, and end by the will of either player.
 pub fn outside_game_fault(row: &GameRow, positions: &[PositionRow]) -> Option<String> {
-    let game = match replayed(&row.start_fen, &row.moves) {
-        Ok(game) => game,
-        Err(fault) => return Some(fault),
-    };
-    let stored = row.result.symbol();
-    other_end(&game, row.result)
-        .map(|end| format!("it is stored as {stored}, but its moves {end}"))
-        .or_else(|| positions_fault(&game, row, positions))
+    replayed(&row.start_fen, &row.moves).map_or_else(Some, |game| {
+        other_end(&game, row.result)
+            .map(|end| format!("it is stored as {}, but its moves {end}", row.result.symbol()))
+            .or_else(|| positions_fault(&game, row, positions))
+    })
 }
 
 /// How the moves end, if that is a mate or a stalemate and the result is another: "end in 0-1 by checkmate". Other draws have to be
@@ -56,10 +51,8 @@ pub fn reanalyzed_fault(row: &GameRow, positions: &[PositionRow]) -> Option<Stri
 
 /// What contradicts the rules of chess in a game of a match, if anything.
 pub fn match_fault(row: &MatchGameRow, rules: &Rules) -> Option<String> {
-    match replayed(&row.start_fen, &row.moves) {
-        Ok(game) => ending_fault(&game, row.result, row.reason, rules),
-        Err(fault) => Some(fault),
-    }
+    let game = replayed(&row.start_fen, &row.moves);
+    game.map_or_else(Some, |game| ending_fault(&game, row.result, row.reason, rules))
 }
 
 /// What contradicts the rules of chess in the way that a game is stored to have ended.

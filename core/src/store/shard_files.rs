@@ -45,10 +45,6 @@ pub struct SearchFiles<'a> {
 impl<'a> SearchFiles<'a> {
     /// The shards of an analysis; its files are listed shard by shard, each lines file followed by its trees file.
     pub fn of_analysis(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
-        pairs(files).map(|[lines, trees]| Self { lines, trees })
+        files.as_chunks().0.iter().map(|[lines, trees]| Self { lines, trees })
     }
-}
-
-fn pairs(files: &[FileEntry]) -> impl Iterator<Item = &[FileEntry; 2]> {
-    files.as_chunks().0.iter()
 }

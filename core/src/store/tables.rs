@@ -285,8 +285,8 @@ table! {
         material_loss: f64 as Plain since 2 or 0.0,
         /// Share of positions with the target's best move among the three likeliest, in [0, 1].
         policy_top_three: f64 as Plain since 2 or f64::NAN,
-        /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
-        /// cap ended; not a number if there is no other. A scalar head expects no draws.
+        /// Squared error of win, draw and loss against the result of perfect play where tablebases know it, else the game's, in
+        /// [0, 2] (Brier 1950), without results of the ply cap; not a number if there is no other. A scalar head expects no draws.
         brier: f64 as Plain since 2 or f64::NAN,
         /// L2 norm of all trained weights after the update.
         weight_norm: f64 as Plain since 2 or f64::NAN,
@@ -319,11 +319,11 @@ table! {
         material_loss: f64 as Plain since 2 or 0.0,
         /// Share of positions with the target's best move among the three likeliest, in [0, 1].
         policy_top_three: f64 as Plain since 2 or f64::NAN,
-        /// Squared error of win, draw and loss against the game's result, in [0, 2] (Brier 1950), without games that the ply
-        /// cap ended; not a number if there is no other. A scalar head expects no draws.
+        /// Squared error of win, draw and loss against the result of perfect play where tablebases know it, else the game's, in
+        /// [0, 2] (Brier 1950), without results of the ply cap; not a number if there is no other. A scalar head expects no draws.
         brier: f64 as Plain since 2 or f64::NAN,
         /// Mean distance, in points of a game, between the score that the net expects and the score that follows, over ten equal ranges of
-        /// the expected score (Guo et al. 2017, equation 3), without games that the ply cap ended; not a number if there is no other.
+        /// the expected score (Guo et al. 2017, equation 3), without results of the ply cap; not a number if there is no other.
         calibration_error: f64 as Plain since 2 or f64::NAN,
         /// The loss with batch norm's running statistics, which play uses, less the loss with those of the batch, which training uses
         /// unless `batch_norm` is frozen, on the same samples, at most one batch of them.
@@ -397,8 +397,8 @@ table! {
         target_d: f32 as ByteColumns,
         /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
         value_loss: f32 as ByteColumns,
-        /// The score of the game for the side to move, 0, 1/2 or 1, or that of perfect play where tablebases correct it; not a number if the
-        /// ply cap ended it.
+        /// For the side to move, 0, 1/2 or 1: the score of perfect play where tablebases know it, else the game's; not a number if the ply
+        /// cap ended that.
         score: f32 as Dictionary,
         /// Squared error of win, draw and loss against that score (Brier 1950); not a number without it.
         brier: f32 as ByteColumns,

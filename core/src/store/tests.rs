@@ -27,14 +27,7 @@ fn play_games(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
         SelfPlayParams { search: search.into(), opening_plies: 4, max_plies, ..SelfPlayParams::default() };
     let seed = Seed { run: 5, step: 1 };
     let unused = || unreachable!("the shard is passed its evaluator");
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: "0123456789abcdef",
-        make_evaluator: &unused,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, seed, "0123456789abcdef", &unused);
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games };
     play_shard(&job, shard, &mut [Box::new(Hashed::new(encoding, 1))], &Silent).expect("fakes do not fail")
@@ -102,41 +95,15 @@ fn match_game() -> MatchGameRow {
     }
 }
 
+/// The numbers of a row about an update, whose figures all differ.
+fn numbers<const COLUMNS: usize>(update: u32) -> [f64; COLUMNS] {
+    std::array::from_fn(|column| if column == 0 { update.into() } else { 1.0 / column as f64 })
+}
+
 fn training(update: u32) -> TrainingRow {
-    TrainingRow {
-        update,
-        learning_rate: 0.001,
-        loss: 3.5,
-        policy_loss: 2.5,
-        value_loss: 1.0,
-        moves_left_loss: 0.25,
-        policy_accuracy: 0.25,
-        policy_entropy: 2.0,
-        gradient_norm: 1e-9,
-        soft_policy_loss: 1.5,
-        reply_loss: 4.5,
-        material_loss: 0.125,
-        policy_top_three: 0.5,
-        brier: 0.75,
-        weight_norm: 33.0,
-    }
+    TrainingRow::from_numbers(numbers(update))
 }
 
 fn validation(update: u32) -> ValidationRow {
-    ValidationRow {
-        update,
-        loss: 3.5,
-        policy_loss: 2.5,
-        value_loss: 1.0,
-        moves_left_loss: 0.25,
-        policy_accuracy: 0.25,
-        policy_entropy: 2.0,
-        soft_policy_loss: 1.5,
-        reply_loss: 4.5,
-        material_loss: 0.125,
-        policy_top_three: 0.5,
-        brier: 0.75,
-        calibration_error: 0.0625,
-        batch_norm_gap: -0.25,
-    }
+    ValidationRow { batch_norm_gap: -0.25, ..ValidationRow::from_numbers(numbers(update)) }
 }

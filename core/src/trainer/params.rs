@@ -162,7 +162,7 @@ params! {
         kind: OptimizerKind = OptimizerKind::AdamW;
         /// Where its state comes from.
         state: OptimizerStart = OptimizerStart::Carried;
-        /// Momentum of `sgd` and `muon`: the share of the last step that it repeats (0.9 in AlphaZero 2018; 0.95 in Muon's paper).
+        /// Momentum of `sgd` and `muon`: the share of the last step that it repeats (0.9 in AlphaZero 2018; 0.95 in Jordan et al. 2024).
         momentum: f64 = 0.9, in 0.0..=0.999;
         /// Whether `sgd` uses Nesterov momentum (as in Sutskever et al. 2013).
         nesterov: bool = false;
@@ -237,7 +237,7 @@ params! {
         /// heads learn those of the first, the reply being the next position's policy target, which may be such a mean. Otherwise the first positions of games count as often as they were played.
         deduplicate: bool = false;
         /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
-        /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
+        /// choice; Abrams 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
         search_value_weight: f64 = 0.5, in 0.0..=1.0;
         /// Horizon of the search's part of the value target, in plies: the mean distance of the later searches of the game whose
         /// values it averages, less the next weighing (1 − 1/horizon) times as much as the one before. 1 takes the position's own

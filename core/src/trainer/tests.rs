@@ -12,6 +12,7 @@ use super::samples::{Part, Samples};
 use super::{Mirroring, TrainParams};
 use crate::board::{Game, GameResult, Move, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::params::{Problem, read};
 use crate::rng::{Purpose, Seed};
 use crate::store::{GameRow, PositionRow};
 
@@ -97,12 +98,30 @@ pub(super) fn material(position: &Position) -> i32 {
     position.material_balance(Side::White)
 }
 
+fn new_samples(params: &TrainParams) -> Samples {
+    Samples::new(encoding(), params).expect("no tablebases")
+}
+
+/// The samples with those of further games of this weight.
+pub(super) fn added(
+    mut samples: Samples,
+    weight: f64,
+    games: &[GameRow],
+    positions: &[PositionRow],
+) -> Samples {
+    let part = Part { name: "iteration=0000/part-00000", source: 0, weight, games, positions };
+    samples.add(part).expect("sound rows");
+    samples
+}
+
 pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
-    let mut samples = Samples::new(encoding(), params).expect("no tablebases");
-    samples
-        .add(Part { name: "iteration=0000/part-00000", source: 0, weight: 1.0, games, positions })
-        .expect("sound rows");
-    samples
+    added(new_samples(params), 1.0, games, positions)
+}
+
+/// What is wrong with the parameters of a training.
+pub(super) fn problems(json: &str) -> Vec<Problem> {
+    let given = serde_json::from_str(json).expect("JSON");
+    read::<TrainParams>("train", &given).map_or_else(|errors| errors.problems, |_| Vec::new())
 }
 
 /// Parameters that hold out no games and teach results of positions as they were played.

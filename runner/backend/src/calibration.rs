@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dc0_core::board::{Rules, random_opening};
+use dc0_core::board::random_games;
 use dc0_core::durable;
 use dc0_core::encoding::Encoding;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -15,7 +15,7 @@ use dc0_core::network::{
     Batch, Evaluations, EvaluatorError, NetworkSpec, initial_weights, parameter_count, preset,
 };
 use dc0_core::params::Value;
-use dc0_core::rng::{Purpose, Seed};
+use dc0_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::{Backend, Choice, Evaluators};
@@ -144,9 +144,8 @@ fn measure(
 /// Ends of random games of 0 to 79 plies.
 fn positions(encoding: &Encoding, rows: u32, seed: Seed) -> Batch {
     let mut batch = Batch::default();
-    for number in 0..rows {
-        let mut stream = seed.stream(number.into(), Purpose::Opening);
-        batch.push(encoding, &random_opening(number % 80, &Rules { max_plies: 512 }, &mut stream));
+    for game in random_games(seed, 80).take(rows as usize) {
+        batch.push(encoding, &game);
     }
     batch
 }

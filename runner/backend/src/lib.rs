@@ -264,10 +264,7 @@ impl Evaluators {
 fn boxed<T: Evaluator + 'static>(
     made: Result<T, impl Display>,
 ) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-    match made {
-        Ok(evaluator) => Ok(Box::new(evaluator)),
-        Err(cause) => Err(EvaluatorError::Make { cause: cause.to_string() }),
-    }
+    Ok(Box::new(made.map_err(|cause| EvaluatorError::Make { cause: cause.to_string() })?))
 }
 
 impl Choice {

@@ -84,7 +84,7 @@ const SHIPPED: &str = "shipped";
 const SHIPPED_RESIDUAL: &str = "shipped:az_small";
 const SHIPPED_NNUE: &str = "shipped:az_nnue";
 
-/// The net in the program that plays where none is named: the evalfile that the program carries, or else `az_nnue`. It is read once, since
+/// The shipped net that plays where none is named: the evalfile that the program carries, or else `az_nnue`. It is read once, since
 /// every game of the live view asks for it.
 pub fn shipped() -> Result<Named, NetError> {
     static READ: OnceLock<Named> = OnceLock::new();
@@ -120,8 +120,7 @@ pub fn shipped_residual() -> &'static Named {
 
 fn built_in(name: &str, manifest: &[u8], weights: &[u8]) -> Named {
     let file = PathBuf::from(format!("datasets/networks/{name}.safetensors"));
-    let loaded =
-        Checkpoint::from_bytes(&file, manifest, weights).expect("tests read the nets in the program");
+    let loaded = Checkpoint::from_bytes(&file, manifest, weights).expect("tests read the shipped nets");
     let file = PathBuf::from(format!("{name}, in the program"));
     Named { file, net: Arc::new(loaded.checkpoint), digest: loaded.digest }
 }
@@ -137,7 +136,7 @@ pub fn named_in(runs: &Path, name: &str) -> Result<Named, NetError> {
     named_with(runs, name, &|warning| log::warn!("{warning}"))
 }
 
-/// Whether a name is that of a net: one in the program, a file, or a run, which may have no such generation.
+/// Whether a name is that of a net: a shipped one, a file, or a run, which may have no such generation.
 pub fn is_net(runs: &Path, name: &str) -> bool {
     let run = name.rsplit_once(':').map_or(name, |(run, _)| run);
     [SHIPPED, SHIPPED_RESIDUAL, SHIPPED_NNUE].contains(&name)

@@ -7,6 +7,8 @@ pub mod alone;
 pub mod board;
 pub mod devices;
 pub mod events;
+#[cfg(test)]
+mod fixtures;
 pub mod folder;
 pub mod importance;
 pub mod observation;

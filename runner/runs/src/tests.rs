@@ -11,6 +11,7 @@ use std::sync::Arc;
 use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
+use tempfile::TempDir;
 
 use super::integrity::Integrity;
 use super::salvage::Salvage;
@@ -104,6 +105,32 @@ fn play(
     })
 }
 
+/// A folder with the run `tiny`, of which only self-play of iteration 0 is called.
+struct SelfPlayRun {
+    parent: TempDir,
+    /// The shards that were played.
+    played: Cell<u32>,
+}
+
+impl SelfPlayRun {
+    fn new() -> Self {
+        Self { parent: tempfile::tempdir().expect("folder"), played: Cell::new(0) }
+    }
+
+    fn parent(&self) -> &Path {
+        self.parent.path()
+    }
+
+    fn root(&self) -> PathBuf {
+        self.parent().join("tiny")
+    }
+
+    /// Opens the run and plays, until a number of shards has been played in all.
+    fn play(&self, size: i64, end_after: Option<u32>) -> Result<Finished, RunError> {
+        play(&mut open(self.parent()), &call("self_play", size), iteration(0), end_after, &self.played)
+    }
+}
+
 fn training(size: i64) -> StepCall {
     let inputs = vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }];
     StepCall { inputs, ..call("train", size) }
@@ -137,32 +164,24 @@ fn names(parent: &Path) -> Vec<String> {
 
 #[test]
 fn an_interrupted_step_resumes_to_the_same_files_without_repeating_shards() {
-    let uninterrupted = tempfile::tempdir().expect("folder");
-    let played = Cell::new(0);
-    let once = play(&mut open(uninterrupted.path()), &call("self_play", 1), iteration(0), None, &played)
-        .expect("plays");
+    let uninterrupted = SelfPlayRun::new();
+    let once = uninterrupted.play(1, None).expect("plays");
     for end_after in 0..3 {
-        let parent = tempfile::tempdir().expect("folder");
-        let played = Cell::new(0);
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(end_after), &played)
-            .expect_err("ends");
-        let resumed = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
-            .expect("resumes");
-        assert_eq!(played.get(), 3);
+        let run = SelfPlayRun::new();
+        run.play(1, Some(end_after)).expect_err("ends");
+        let resumed = run.play(1, None).expect("resumes");
+        assert_eq!(run.played.get(), 3);
         assert_eq!(resumed.manifest, once.manifest);
-        assert_eq!(content(parent.path()), content(uninterrupted.path()));
+        assert_eq!(content(run.parent()), content(uninterrupted.parent()));
     }
 }
 
 #[test]
 fn a_finished_step_is_not_done_again() {
-    let parent = tempfile::tempdir().expect("folder");
-    let played = Cell::new(0);
-    let first =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
-    let second = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
-        .expect("walks through");
-    assert_eq!((first.before, second.before, played.get()), (false, true, 3));
+    let run = SelfPlayRun::new();
+    let first = run.play(1, None).expect("plays");
+    let second = run.play(1, None).expect("walks through");
+    assert_eq!((first.before, second.before, run.played.get()), (false, true, 3));
     assert_eq!(first.manifest, second.manifest);
 }
 
@@ -239,7 +258,7 @@ fn steps_that_a_script_did_not_call_leave_the_run_at_its_end_and_return() {
     let file = fs::read(tiny.join(path)).expect("reads");
     fs::write(tiny.join(path), [&file[..], b"."].concat()).expect("damages");
     assert_eq!(checked(), (1, 2));
-    fs::write(tiny.join(path), file).expect("mends");
+    fs::write(tiny.join(path), file).expect("restores");
     assert_eq!(script(0..1), (1, 0));
     assert_eq!((checked(), in_run()), ((0, 3), short));
     assert_eq!((script(0..3), played.get()), ((3, 0), 9));
@@ -388,15 +407,13 @@ fn shards_of_a_step_that_a_script_calls_no_more_leave_the_run_and_return() {
 
 #[test]
 fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
-    let parent = tempfile::tempdir().expect("folder");
-    let played = Cell::new(0);
-    play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(2), &played).expect_err("ends");
-    play(&mut open(parent.path()), &call("self_play", 2), iteration(0), None, &played).expect("plays");
-    let in_slot = names(parent.path()).iter().filter(|name| name.starts_with("games/")).count();
-    assert_eq!((in_slot, played.get()), (3, 5));
-    let back =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("resumes");
-    assert_eq!((back.manifest.files.len(), played.get()), (3, 6), "two shards were finished before");
+    let run = SelfPlayRun::new();
+    run.play(1, Some(2)).expect_err("ends");
+    run.play(2, None).expect("plays");
+    let in_slot = names(run.parent()).iter().filter(|name| name.starts_with("games/")).count();
+    assert_eq!((in_slot, run.played.get()), (3, 5));
+    let back = run.play(1, None).expect("resumes");
+    assert_eq!((back.manifest.files.len(), run.played.get()), (3, 6), "two shards were finished before");
 }
 
 #[test]
@@ -422,61 +439,49 @@ fn an_inserted_step_renumbers_later_ones_without_redoing_them() {
 
 #[test]
 fn a_step_with_a_lost_file_is_redone_with_the_same_files() {
-    let parent = tempfile::tempdir().expect("folder");
-    let played = Cell::new(0);
-    let done =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
-    let before = content(parent.path());
-    fs::remove_file(parent.path().join("tiny").join(&done.manifest.files[1].path)).expect("removes");
-    play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(4), &played).expect_err("ends");
-    let again =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
-    assert_eq!(
-        (again.before, played.get()),
-        (false, 6),
-        "shards of the interrupted second attempt count too"
-    );
-    assert_eq!(content(parent.path()), before);
+    let run = SelfPlayRun::new();
+    let done = run.play(1, None).expect("plays");
+    let before = content(run.parent());
+    fs::remove_file(run.root().join(&done.manifest.files[1].path)).expect("removes");
+    run.play(1, Some(4)).expect_err("ends");
+    let again = run.play(1, None).expect("plays");
+    let found = (again.before, run.played.get());
+    assert_eq!(found, (false, 6), "shards of the interrupted second attempt count too");
+    assert_eq!(content(run.parent()), before);
 }
 
 #[test]
 fn a_file_of_another_size_is_an_error_and_nothing_is_redone() {
-    let parent = tempfile::tempdir().expect("folder");
-    let played = Cell::new(0);
-    let done =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
-    fs::write(parent.path().join("tiny").join(&done.manifest.files[1].path), "x").expect("cuts short");
-    let error = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
-        .expect_err("is changed");
+    let run = SelfPlayRun::new();
+    let done = run.play(1, None).expect("plays");
+    fs::write(run.root().join(&done.manifest.files[1].path), "x").expect("cuts short");
+    let error = run.play(1, None).expect_err("is changed");
     assert!(matches!(error, RunError::Changed { found: 1, .. }), "{error}");
-    assert_eq!(played.get(), 3);
+    assert_eq!(run.played.get(), 3);
 }
 
 /// A run whose self-play was interrupted after two shards.
-fn interrupted(parent: &Path) {
-    play(&mut open(parent), &call("self_play", 1), iteration(0), Some(2), &Cell::new(0)).expect_err("ends");
+fn interrupted(size: i64) -> SelfPlayRun {
+    let run = SelfPlayRun::new();
+    run.play(size, Some(2)).expect_err("ends");
+    run
 }
 
 #[test]
 fn a_changed_byte_of_an_unfinished_step_is_an_error_and_deleting_the_file_heals_the_run() {
-    let whole = tempfile::tempdir().expect("folder");
-    play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0)).expect("plays");
+    let whole = SelfPlayRun::new();
+    whole.play(1, None).expect("plays");
     let is_shard = |name: &String| name.contains("shard-") || name.contains("part-");
-    let parent = tempfile::tempdir().expect("folder");
-    interrupted(parent.path());
-    let files: Vec<String> = names(parent.path()).into_iter().filter(is_shard).collect();
+    let files: Vec<String> = names(interrupted(1).parent()).into_iter().filter(is_shard).collect();
     assert_eq!(files.len(), 4, "{files:?}");
     for (index, file) in files.iter().enumerate() {
-        let parent = tempfile::tempdir().expect("folder");
-        interrupted(parent.path());
-        let path = parent.path().join("tiny").join(file);
+        let run = interrupted(1);
+        let path = run.root().join(file);
         let mut bytes = fs::read(&path).expect("reads");
         let middle = bytes.len() / (index + 2);
         bytes[middle] ^= 1;
         fs::write(&path, bytes).expect("writes");
-        let resume =
-            || play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0));
-        let error = resume().expect_err("is damaged");
+        let error = run.play(1, None).expect_err("is damaged");
         let chain = error.to_string();
         assert!(
             matches!(error, RunError::Damaged { remedy: Remedy::Repeat, .. } | RunError::Table(_)),
@@ -484,19 +489,17 @@ fn a_changed_byte_of_an_unfinished_step_is_an_error_and_deleting_the_file_heals_
         );
         assert!(chain.contains(&path.display().to_string()) && chain.contains("delete"), "{chain}");
         fs::remove_file(&path).expect("removes");
-        resume().expect("plays the shard again");
-        assert_eq!(content(parent.path()), content(whole.path()), "{file}");
+        run.play(1, None).expect("plays the shard again");
+        assert_eq!(content(run.parent()), content(whole.parent()), "{file}");
     }
 }
 
 /// What a check finds wrong with a run whose self-play was interrupted after two shards, once `damage` has changed its folder.
 fn found_after(damage: impl Fn(&Path)) -> Vec<String> {
-    let parent = tempfile::tempdir().expect("folder");
-    interrupted(parent.path());
-    let run = parent.path().join("tiny");
-    assert_eq!(Integrity::of_run(&Folder::at(&run)).problems, [""; 0]);
-    damage(&run);
-    Integrity::of_run(&Folder::at(&run)).problems
+    let run = interrupted(1);
+    assert_eq!(Integrity::of_run(&Folder::at(&run.root())).problems, [""; 0]);
+    damage(&run.root());
+    Integrity::of_run(&Folder::at(&run.root())).problems
 }
 
 /// The files of a run whose names contain a part.
@@ -541,12 +544,10 @@ fn a_check_of_an_interrupted_run_names_every_file_that_a_resume_would_use_and_la
 
 #[test]
 fn tables_without_the_shards_of_a_step_whose_claim_is_lost_are_an_error() {
-    let parent = tempfile::tempdir().expect("folder");
-    interrupted(parent.path());
-    let run = parent.path().join("tiny");
-    let folder = Folder::at(&run);
+    let run = interrupted(1);
+    let folder = Folder::at(&run.root());
     assert!(!Salvage::of_whole(&folder).expect("is whole").unfinished_files.is_empty());
-    fs::remove_file(&named(&run, "claim.json")[0]).expect("removes");
+    fs::remove_file(&named(&run.root(), "claim.json")[0]).expect("removes");
     let error = Salvage::of_whole(&folder).expect_err("is damaged").to_string();
     assert!(error.contains("claim.json is damaged: it is missing"), "{error}");
     let faults = Salvage::of_run(&folder).faults;
@@ -558,13 +559,11 @@ type Damage<'a> = &'a dyn Fn(&Path);
 
 #[test]
 fn the_note_or_claim_of_another_shard_or_step_is_an_error_and_deleting_it_heals_the_run() {
-    let whole = tempfile::tempdir().expect("folder");
-    play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0)).expect("plays");
+    let whole = SelfPlayRun::new();
+    whole.play(1, None).expect("plays");
     let copy = |from: &Path, to: &Path| _ = fs::copy(from, to).expect("copies");
-    let other = tempfile::tempdir().expect("folder");
-    play(&mut open(other.path()), &call("self_play", 7), iteration(0), Some(2), &Cell::new(0))
-        .expect_err("ends");
-    let other = other.path().join("tiny");
+    let of_other_step = interrupted(7);
+    let other = of_other_step.root();
     let cases: [(Damage<'_>, &str, &str); 3] = [
         (
             &|run| copy(&named(run, "shard-00000")[0], &named(run, "shard-00001")[0]),
@@ -585,20 +584,15 @@ fn the_note_or_claim_of_another_shard_or_step_is_an_error_and_deleting_it_heals_
     for (damage, file, expected) in cases {
         let found = found_after(damage);
         assert!(found.iter().any(|one| one.contains(expected)), "{found:?}");
-        let parent = tempfile::tempdir().expect("folder");
-        interrupted(parent.path());
-        let run = parent.path().join("tiny");
-        damage(&run);
-        let resume = |size| {
-            play(&mut open(parent.path()), &call("self_play", size), iteration(0), None, &Cell::new(0))
-        };
+        let run = interrupted(1);
+        damage(&run.root());
         if file != "claim" {
-            let error = resume(1).expect_err("is another's").to_string();
+            let error = run.play(1, None).expect_err("is another's").to_string();
             assert!(error.contains(expected) && error.contains("delete it"), "{error}");
         }
-        fs::remove_file(&named(&run, file)[0]).expect("removes");
-        resume(1).expect("plays what is missing");
-        assert_eq!(content(parent.path()), content(whole.path()), "{expected}");
+        fs::remove_file(&named(&run.root(), file)[0]).expect("removes");
+        run.play(1, None).expect("plays what is missing");
+        assert_eq!(content(run.parent()), content(whole.parent()), "{expected}");
     }
 }
 

@@ -117,25 +117,45 @@ async function narrow(page) {
   check(width <= window, `${page.url()} is not wider than the window, but ${width} of ${window}`);
 }
 
+// What scrolls can be reached by keyboard, landmarks have names of their own, and buttons are large enough to be hit (WCAG 2.2).
+async function accessible(page) {
+  const problems = await page.evaluate(() => {
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const name = (part) => part.ariaLabel ?? document.getElementById(part.getAttribute("aria-labelledby")).textContent;
+    const names = all("section[aria-label], section[aria-labelledby], [role=region]").map(name);
+    const isSmall = ({ height }) => height > 0 && height < 24;
+    return [
+      ...all(".scroll, .list, .log").filter((part) => part.tabIndex < 0).map((part) => `no focus: ${part.className}`),
+      ...names.filter((known, index) => names.indexOf(known) !== index).map((known) => `twice: ${known}`),
+      ...all("button").filter((button) => isSmall(button.getBoundingClientRect())).map((button) => `small: ${button.textContent}`),
+    ];
+  });
+  check(problems.length === 0, `${page.url()} is accessible, but ${problems.join("; ")}`);
+}
+
 // Every page on a small screen, with the dark colour scheme.
 async function phone(browser, origin, faults) {
   const page = await openPage(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
   await page.goto(origin);
   await until(page, () => document.querySelectorAll("#list [data-run]").length === 2);
   await narrow(page);
+  await accessible(page);
   await screenshot(page, "home-phone");
   await page.goto(`${origin}/run/smoke`);
   await charts(page);
+  await accessible(page);
   await screenshot(page, "run-phone");
   await page.goto(`${origin}/sweep/tiny`);
   await until(page, () => document.querySelectorAll("#rows tr").length === 4);
   await narrow(page);
+  await accessible(page);
   await screenshot(page, "sweep-phone");
   await page.goto(`${origin}/play`);
   await until(page, () => document.querySelectorAll("#net option").length > 2);
   await page.click("#begin");
   await until(page, () => document.querySelectorAll("#grid button").length === 64);
   await narrow(page);
+  await accessible(page);
   await page.evaluate(() => document.querySelector("#desk").scrollIntoView());
   await screenshot(page, "play-phone");
   await page.click("#end");

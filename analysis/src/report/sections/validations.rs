@@ -12,8 +12,8 @@ pub(super) const SECTION: Section = Section {
     about: "What nets predict of stored games, which may be those that they learned from unless held_out is at most the \
         validation_fraction of their trainings. Policy losses are in nats, value losses in nats or, of scalar heads, squared errors, \
         both against the targets of a training; then how often the target's best move is the likeliest or one of three. Of the positions \
-        whose game has a result, not that of the ply cap: the squared error of win, draw and loss (Brier 1950), and how far expected \
-        scores are from those that followed.",
+        with a result, by tablebases or by a game that the ply cap did not end: the squared error of win, draw and loss (Brier 1950), and \
+        how far expected scores are from those that followed.",
     reads: &["steps"],
     no_data: |_| "no net was measured on stored games; run.validate does that",
     parts,

@@ -8,6 +8,7 @@ use crate::alphabeta::leaves::MOST_POSITIONS;
 use crate::alphabeta::see::exchange;
 use crate::board::{Game, Position};
 use crate::network::nnue::{NnueEvaluator, NnueNet};
+use crate::network::samples::evaluate;
 use crate::network::{
     Batch, Cached, Evaluations, Evaluator, EvaluatorError, Quiescence, initial_weights, preset,
 };
@@ -34,12 +35,6 @@ fn batch(evaluator: &dyn Evaluator, games: &[Game], quiescence: Quiescence) -> B
     batch
 }
 
-fn evaluated(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
-    let mut out = Evaluations::default();
-    evaluator.evaluate(batch, &mut out).expect("finite");
-    out
-}
-
 fn values(evaluations: &Evaluations) -> Vec<f32> {
     evaluations.wdl.iter().map(|wdl| wdl.value()).collect()
 }
@@ -62,7 +57,7 @@ fn settled(position: &Position, evaluator: &mut NnueEvaluator, left: &mut u32) -
         position.known_captures_into(&mut moves);
         moves.retain(|mv| exchange(position, *mv) >= 0);
         let stopped = batch(evaluator, &[Game::from_position(position.clone())], Quiescence::Off);
-        best = values(&evaluated(evaluator, &stopped))[0];
+        best = values(&evaluate(evaluator, &stopped))[0];
     }
     for mv in moves {
         best = best.max(-settled(&position.after(mv, 0).0, evaluator, left)?);
@@ -82,10 +77,10 @@ fn values_are_those_of_the_best_exchange() {
     assert!(games.len() > 250, "{}", games.len());
     let mut settling = QuiescentNnue::new(net());
     let rows = batch(&settling, &games, Quiescence::Required);
-    let found = evaluated(&mut settling, &rows);
+    let found = evaluate(&mut settling, &rows);
     assert_eq!(values(&found), expected);
     // The rest is the net's.
-    let as_it_stands = evaluated(&mut plain, &batch(&settling, &games, Quiescence::Off));
+    let as_it_stands = evaluate(&mut plain, &batch(&settling, &games, Quiescence::Off));
     assert_eq!(found.policy, as_it_stands.policy);
     let differing = values(&found).iter().zip(values(&as_it_stands)).filter(|(a, b)| **a != *b).count();
     assert!(differing > 20, "{differing}");
@@ -96,11 +91,11 @@ fn rows_that_do_not_ask_are_evaluated_as_they_stand() {
     let (games, mut settling) = (games(), QuiescentNnue::new(net()));
     let rows = |quiescence| batch(&QuiescentNnue::new(net()), &games, quiescence);
     let (plain, settled) = (rows(Quiescence::Off), rows(Quiescence::Required));
-    let of_both = [&plain, &settled].map(|rows| evaluated(&mut settling, rows).wdl);
-    assert_eq!(of_both[0], evaluated(&mut NnueEvaluator::new(net()), &plain).wdl);
+    let of_both = [&plain, &settled].map(|rows| evaluate(&mut settling, rows).wdl);
+    assert_eq!(of_both[0], evaluate(&mut NnueEvaluator::new(net()), &plain).wdl);
     let if_offered = rows(Quiescence::IfOffered);
-    assert_eq!(of_both[1], evaluated(&mut settling, &if_offered).wdl);
-    assert_eq!(of_both[0], evaluated(&mut NnueEvaluator::new(net()), &if_offered).wdl);
+    assert_eq!(of_both[1], evaluate(&mut settling, &if_offered).wdl);
+    assert_eq!(of_both[0], evaluate(&mut NnueEvaluator::new(net()), &if_offered).wdl);
     // Also of one batch, with a cache.
     let mut mixed = Batch::default();
     for game in &games {
@@ -110,7 +105,7 @@ fn rows_that_do_not_ask_are_evaluated_as_they_stand() {
     }
     let mut cached = Cached::new(Box::new(settling), 1000);
     for _ in 0..2 {
-        let found = evaluated(&mut cached, &mixed).wdl;
+        let found = evaluate(&mut cached, &mixed).wdl;
         assert!(found.iter().step_by(2).eq(&of_both[0]));
         assert!(found.iter().skip(1).step_by(2).eq(&of_both[1]));
     }
@@ -134,12 +129,12 @@ fn an_exchange_without_end_is_left_to_the_net() {
     assert_eq!(settled(&many, &mut plain, &mut 100_000), None, "it has an end");
     let (games, mut settling) = ([Game::from_position(many), Game::initial()], QuiescentNnue::new(net()));
     let rows = batch(&settling, &games, Quiescence::Required);
-    let own = values(&evaluated(&mut plain, &batch(&settling, &games, Quiescence::Off)));
-    assert_eq!(values(&evaluated(&mut settling, &rows)), own);
+    let own = values(&evaluate(&mut plain, &batch(&settling, &games, Quiescence::Off)));
+    assert_eq!(values(&evaluate(&mut settling, &rows)), own);
     // What the first row used up is not missing in the rows after it.
     let taken = Position::from_fen("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1").expect("a legal position");
     let games = [games[0].clone(), Game::from_position(taken.clone())];
     let rows = batch(&settling, &games, Quiescence::Required);
     let expected = settled(&taken, &mut plain, &mut 100).expect("a few positions");
-    assert_eq!(values(&evaluated(&mut settling, &rows)), [own[0], expected]);
+    assert_eq!(values(&evaluate(&mut settling, &rows)), [own[0], expected]);
 }

@@ -8,15 +8,12 @@ use crate::alphabeta::reductions::Reductions;
 use crate::alphabeta::table::Table;
 use crate::alphabeta::thread::{Node, Shared, Thread, Worker};
 use crate::alphabeta::{AlphaBetaParams, Limits, PieceSquares, Score, SelectivityParams, evaluation};
-use crate::board::{Game, Operands, read_epd};
+use crate::board::{Epd, Game, read_epd};
 
 /// The mates of a file with their distances in moves.
 fn mates(text: &str) -> Vec<(Game, u32)> {
     let epds = read_epd("mates.epd", text.as_bytes()).expect("an EPD file");
-    let mate = |(_, epd): (usize, crate::board::Epd)| match epd.operations.get("dm") {
-        Some(Operands::Number(moves)) => Some((Game::from_position(epd.position), *moves)),
-        _ => None,
-    };
+    let mate = |(_, epd): (usize, Epd)| Some((Game::from_position(epd.position.clone()), epd.mate_in()?));
     epds.into_iter().filter_map(mate).collect()
 }
 

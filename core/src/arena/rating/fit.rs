@@ -3,6 +3,7 @@
 use super::matrix::{Matrix, dot, inverse, product};
 use super::meetings::{Cluster, Meeting, Side};
 use super::model::{Drawn, drawn, expected};
+use crate::arena::sprt::bisect;
 
 const MAX_STEPS: usize = 500;
 const TOLERANCE: f64 = 1e-10;
@@ -232,12 +233,7 @@ impl Fit<'_> {
             };
             0.5 - expected(logit) + predicted.iter().map(of).sum::<f64>()
         };
-        let (mut low, mut high) = (-40.0, 40.0);
-        for _ in 0..100 {
-            let middle = f64::midpoint(low, high);
-            if excess(middle) > 0.0 { low = middle } else { high = middle }
-        }
-        let logit = f64::midpoint(low, high);
+        let logit = bisect([-40.0, 40.0], 100, |logit| excess(logit) > 0.0);
         (logit, self.error_of_draws(logit, &predicted, inverse))
     }
 

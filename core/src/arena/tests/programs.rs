@@ -2,17 +2,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{hashed, params, player};
+use super::{hashed, params, played, player, try_played};
 use crate::arena::baselines::baseline;
 use crate::arena::{
-    AdjudicationParams, Answer, ArenaError, ArenaParams, Clock, Fault, Forfeit, Match, MatchShard, Mind,
-    NotBegun, Player, Program, ResignationParams, play,
+    AdjudicationParams, Answer, ArenaParams, Clock, Fault, Forfeit, Mind, NotBegun, Player, Program,
+    ResignationParams,
 };
 use crate::board::{Adjudication, Ending, Game, Move, Rules};
-use crate::event::Silent;
 use crate::rng::{Purpose, Seed};
-use crate::selfplay::{Shard, shards_of};
-use crate::store::MatchGameRow;
 
 /// Plays a baseline's moves, after some polls without an answer.
 struct Fake {
@@ -74,24 +71,6 @@ fn program<'a>(make: &'a super::super::MakeProgram<'a>, is_timed: bool) -> Playe
     Player { name: "fake", mind: Mind::Program { make, is_timed } }
 }
 
-fn played(
-    params: &ArenaParams,
-    players: [Player<'_>; 2],
-    lanes: u32,
-) -> Result<Vec<MatchGameRow>, ArenaError> {
-    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, book: None, tables: None };
-    let kept = std::sync::Mutex::new(Vec::new());
-    let keep = |_: Shard, shard: MatchShard| {
-        kept.lock().unwrap().extend(shard.rows);
-        Ok(std::ops::ControlFlow::Continue(()))
-    };
-    let shards = shards_of(params.games, job.lineup().shard_games(params));
-    play(&job, &shards, lanes, &keep, &Silent)?;
-    let mut rows = kept.into_inner().unwrap();
-    rows.sort_by_key(|row| row.game);
-    Ok(rows)
-}
-
 #[test]
 fn a_program_plays_against_a_net_and_lanes_change_nothing() {
     let params = ArenaParams { program_games: 4, ..params(12) };
@@ -101,7 +80,7 @@ fn a_program_plays_against_a_net_and_lanes_change_nothing() {
         starts.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(Fake::new("alphabeta-1")))
     };
-    let rows = played(&params, [net, program(&make, false)], 1).expect("fakes do not fail");
+    let rows = played(&params, [net, program(&make, false)], 1).rows;
     assert_eq!(starts.load(Ordering::Relaxed), 4, "programs are used again");
     assert_eq!(rows.len(), 12);
     for row in &rows {
@@ -112,13 +91,13 @@ fn a_program_plays_against_a_net_and_lanes_change_nothing() {
         }
         assert!(row.seconds.is_empty(), "time does not belong to these games");
     }
-    assert_eq!(rows, played(&params, [net, program(&make, false)], 3).expect("fakes do not fail"));
+    assert_eq!(rows, played(&params, [net, program(&make, false)], 3).rows);
 }
 
 #[test]
 fn seconds_are_stored_where_a_player_plays_by_time() {
     let make = || -> Result<Box<dyn Program>, Forfeit> { Ok(Box::new(Fake::new("greedy"))) };
-    let rows = played(&params(2), [program(&make, true), player("random")], 1).expect("fakes do not fail");
+    let rows = played(&params(2), [program(&make, true), player("random")], 1).rows;
     let seconds: f32 = rows.iter().flat_map(|row| &row.seconds).sum();
     let moves = rows.iter().flat_map(|row| &row.depths).filter(|depth| **depth == 7).count();
     assert_eq!(seconds, 0.25 * moves as f32);
@@ -130,8 +109,7 @@ fn a_fault_loses_the_game_and_the_match_goes_on() {
         let make = move || -> Result<Box<dyn Program>, Forfeit> {
             Ok(Box::new(Fake { fails: Some((3, fault)), ..Fake::new("random") }))
         };
-        let rows =
-            played(&params(4), [player("random"), program(&make, false)], 2).expect("the match goes on");
+        let rows = played(&params(4), [player("random"), program(&make, false)], 2).rows;
         assert_eq!(rows.len(), 4);
         for row in rows {
             assert_eq!((row.reason, row.score), (Ending::Forfeit(fault), 1.0));
@@ -146,7 +124,8 @@ fn a_program_that_never_makes_a_move_ends_the_match() {
     let make = || -> Result<Box<dyn Program>, Forfeit> {
         Ok(Box::new(Fake { fails: Some((0, Fault::Crash)), ..Fake::new("random") }))
     };
-    let error = played(&params(20), [player("random"), program(&make, false)], 1).expect_err("is hopeless");
+    let error =
+        try_played(&params(20), [player("random"), program(&make, false)], 1).expect_err("is hopeless");
     let message = error.to_string();
     assert!(message.starts_with("\"fake\" lost 4 games in a row before"), "{message}");
     assert!(message.ends_with("The last time: the fake made 0 moves"), "{message}");
@@ -157,7 +136,7 @@ fn a_program_that_becomes_another_one_ends_the_match_and_loses_no_game() {
     let make = || -> Result<Box<dyn Program>, Forfeit> {
         Ok(Box::new(Fake { changes: Some(1), ..Fake::new("random") }))
     };
-    let error = played(&params(4), [player("random"), program(&make, false)], 1).expect_err("it changes");
+    let error = try_played(&params(4), [player("random"), program(&make, false)], 1).expect_err("it changes");
     assert_eq!(error.to_string(), "the fake has changed");
 }
 
@@ -169,7 +148,7 @@ fn programs_that_agree_end_games_early() {
     let make = || -> Result<Box<dyn Program>, Forfeit> {
         Ok(Box::new(Fake { score: -600.0, ..Fake::new("random") }))
     };
-    for row in played(&params, [player("random"), program(&make, false)], 1).expect("fakes do not fail") {
+    for row in played(&params, [player("random"), program(&make, false)], 1).rows {
         assert_eq!((row.reason, row.score), (Ending::Adjudicated(Adjudication::Resignation), 1.0));
         assert!(row.plies <= 6 + 4, "{}", row.plies);
     }

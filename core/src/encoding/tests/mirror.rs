@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rand::RngExt;
 
 use super::{encode, encodings, from_fen, from_text};
-use crate::board::image::{image_of_fen, image_of_move};
+use crate::board::image::{flipped_move, image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position, Promotion};
 use crate::encoding::{Encoding, EncodingName, Orientation, POLICY_SIZE, PolicyIndex, mirrored};
 use crate::rng::{Purpose, Seed};
@@ -152,8 +152,7 @@ fn a_flipped_index_is_that_of_the_same_move_seen_from_the_other_side() {
         for mv in game.position().legal_moves() {
             // The same move of the other colour on the turned board has the same index, so what differs is the view alone.
             let own = encoding.policy_index(mv, side);
-            let turned = Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion());
-            let flipped = encoding.policy_index(turned, side);
+            let flipped = encoding.policy_index(flipped_move(mv), side);
             if matches!(mv.promotion(), None | Some(Promotion::Queen)) {
                 assert_eq!(own.flipped(), flipped, "{mv}");
             } else {

@@ -33,8 +33,11 @@ pub(super) fn game_of(records: &mut dyn Read, name: &str, params: &Lc0Params) ->
 /// Reads a record and returns its length; `None` at the end.
 fn read_record(records: &mut dyn Read, bytes: &mut [u8]) -> Result<Option<usize>, Fault> {
     let damaged = |detail| Fault { reason: Reject::Damaged, detail };
-    let mut fill = |into: &mut [u8]| {
-        filled(records, into).map_err(|cause| damaged(format!("its content is cut or damaged: {cause}")))
+    // Fewer bytes than there is room for are read only at the end.
+    let mut fill = |mut into: &mut [u8]| {
+        let read = io::copy(&mut (&mut *records).take(into.len() as u64), &mut into);
+        let read = read.map_err(|cause| damaged(format!("its content is cut or damaged: {cause}")))?;
+        Ok(read as usize)
     };
     let begun = fill(&mut bytes[..4])?;
     if begun == 0 {
@@ -50,20 +53,6 @@ fn read_record(records: &mut dyn Read, bytes: &mut [u8]) -> Result<Option<usize>
         return Err(damaged(format!("it ends after {found} of the {length} bytes of a record")));
     }
     Ok(Some(length))
-}
-
-/// Reads as many bytes as there are room for; fewer only at the end.
-fn filled(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
-    let mut length = 0;
-    while length < into.len() {
-        match reader.read(&mut into[length..]) {
-            Ok(0) => break,
-            Ok(count) => length += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
 }
 
 /// What the last record says of the game.

@@ -2,8 +2,7 @@
 
 mod chunk;
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use chunk::{field, put, put_f32, records, visits_of};
@@ -18,6 +17,7 @@ use crate::board::{
 use crate::encoding::leela_index;
 use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
+use crate::import::tests::{gzip, shards, written};
 use crate::import::{ImportJob, ImportShard, Resume, Source, import};
 use crate::rng::{Purpose, Seed};
 use crate::store::{Reject, StoredGame, games_with_positions};
@@ -32,12 +32,6 @@ fn result_of(game: &Game, number: usize) -> GameResult {
     let outcome = game.outcome(&Rules { max_plies: u32::MAX });
     let any = [GameResult::WhiteWins, GameResult::Draw, GameResult::BlackWins][number % 3];
     outcome.map_or(any, |outcome| outcome.result())
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(bytes).expect("packs");
-    packed.finish().expect("packs")
 }
 
 fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
@@ -417,24 +411,6 @@ fn records_of_several_games_in_one_file_are_separated() {
         })
         .collect();
     assert_eq!(found, plies);
-}
-
-fn shards(sources: &[Source], params: &Lc0Params, from: Resume, lanes: u32) -> Vec<ImportShard> {
-    let kept = Mutex::new(Vec::new());
-    let keep = |shard| {
-        kept.lock().expect("no lane panics").push(shard);
-        Ok(())
-    };
-    import(ImportJob { params, sources, from }, lanes, &keep, &Silent).expect("imports");
-    let mut kept: Vec<ImportShard> = kept.into_inner().expect("no lane panics");
-    kept.sort_by_key(|shard| shard.index);
-    kept
-}
-
-fn written(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
-    let path = folder.join(name);
-    std::fs::write(&path, content).expect("writes");
-    path
 }
 
 fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, String> {

@@ -1,7 +1,5 @@
 //! Imports of small files, and of one large enough for several chunks.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::PgnParams;
@@ -12,6 +10,7 @@ use crate::board::{
 };
 use crate::event::Silent;
 use crate::import::format::{Chunk, GameFormat as _, Imported, Parsed, Point};
+use crate::import::tests::{gzip, shards, written};
 use crate::import::{ImportJob, ImportShard, ImportStats, Resume, Source, SourceError, import};
 use crate::rng::{Purpose, Seed};
 use crate::store::{GameRow, HeaderRow, MatchGameRow, Reject, Scores, StoredGame, games_with_positions};
@@ -262,24 +261,6 @@ fn random_games(count: u64) -> String {
     text
 }
 
-fn shards(sources: &[Source], params: &PgnParams, from: Resume, lanes: u32) -> Vec<ImportShard> {
-    let kept = Mutex::new(Vec::new());
-    let keep = |shard| {
-        kept.lock().expect("no lane panics").push(shard);
-        Ok(())
-    };
-    import(ImportJob { params, sources, from }, lanes, &keep, &Silent).expect("imports");
-    let mut kept: Vec<ImportShard> = kept.into_inner().expect("no lane panics");
-    kept.sort_by_key(|shard| shard.index);
-    kept
-}
-
-fn written(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
-    let path = folder.join(name);
-    std::fs::write(&path, content).expect("writes");
-    path
-}
-
 #[test]
 fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -330,10 +311,8 @@ fn shards_are_the_same_with_any_lanes_after_any_stop_and_from_compressed_files()
     let halves = first.as_bytes().split_at(first.len() / 2);
     let mut packed = zstd::encode_all(halves.0, 1).expect("packs");
     packed.extend(zstd::encode_all(halves.1, 1).expect("packs"));
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(second.as_bytes()).expect("packs");
-    let gzip = gzip.finish().expect("packs");
-    let packed = [written(folder.path(), "a.pgn.zst", &packed), written(folder.path(), "b.gz", &gzip)];
+    let second = gzip(second.as_bytes());
+    let packed = [written(folder.path(), "a.pgn.zst", &packed), written(folder.path(), "b.gz", &second)];
     let found = shards(&Source::all::<PgnParams>(&packed).expect("sources"), &params, Resume::default(), 2);
     let rows = |shards: &[ImportShard]| -> Vec<_> {
         shards

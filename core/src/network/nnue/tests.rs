@@ -12,9 +12,9 @@ use crate::board::{Game, Rules, Side};
 use crate::effort::cases;
 use crate::network::king_buckets::king_squares;
 use crate::network::samples::{
-    all_kinds, batch_of, encoding, image_of, random_game, spec_of, trained_weights,
+    all_kinds, batch_of, encoding, evaluate, image_of, random_game, spec_of, trained_weights,
 };
-use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, Weights, initial_weights};
+use crate::network::{Batch, Evaluations, NetworkSpec, Tower, Weights, initial_weights};
 use crate::rng::{Purpose, Seed};
 
 const RULES: Rules = Rules { max_plies: 512 };
@@ -25,12 +25,6 @@ fn nnues() -> impl Iterator<Item = NetworkSpec> {
 
 fn net(spec: &NetworkSpec) -> Arc<NnueNet> {
     Arc::new(NnueNet::new(spec, &trained_weights(spec)).expect("in range"))
-}
-
-fn evaluated(evaluator: &mut NnueEvaluator, batch: &Batch) -> Evaluations {
-    let mut out = Evaluations::default();
-    evaluator.evaluate(batch, &mut out).expect("finite");
-    out
 }
 
 /// Every number of the evaluations, to the bit.
@@ -52,7 +46,7 @@ fn every_set_of_instructions_gives_the_same_bits() {
         let net = net(&spec);
         let batch = batch_of(0..60);
         let of = |instructions| {
-            bits(&evaluated(&mut NnueEvaluator::with_instructions(Arc::clone(&net), instructions), &batch))
+            bits(&evaluate(&mut NnueEvaluator::with_instructions(Arc::clone(&net), instructions), &batch))
         };
         let sets = Instructions::available();
         assert!(sets.contains(&Instructions::fastest()));
@@ -69,11 +63,9 @@ fn a_rows_evaluation_does_not_depend_on_what_came_before_or_beside_it() {
         let mut used = NnueEvaluator::new(Arc::clone(&net));
         for first in [0, 17, 3, 40] {
             let numbers = first..first + 20;
-            let together = evaluated(&mut used, &batch_of(numbers.clone()));
+            let together = evaluate(&mut used, &batch_of(numbers.clone()));
             let alone: Vec<Evaluations> = numbers
-                .map(|number| {
-                    evaluated(&mut NnueEvaluator::new(Arc::clone(&net)), &one(&random_game(number)))
-                })
+                .map(|number| evaluate(&mut NnueEvaluator::new(Arc::clone(&net)), &one(&random_game(number))))
                 .collect();
             let policies: Vec<f32> = alone.iter().flat_map(|alone| alone.policy.iter().copied()).collect();
             assert_eq!(together.policy, policies);
@@ -190,7 +182,7 @@ fn a_mirrored_net_gives_mirror_images_the_same_values_and_policies() {
     let image = image_of(&batch);
     for spec in nnues() {
         let [own, image] =
-            [&batch, &image].map(|batch| bits(&evaluated(&mut NnueEvaluator::new(net(&spec)), batch)));
+            [&batch, &image].map(|batch| bits(&evaluate(&mut NnueEvaluator::new(net(&spec)), batch)));
         assert_eq!(own == image, spec.tower.mirrored, "{spec:?}");
     }
 }
@@ -204,7 +196,7 @@ fn values_along_a_line_are_those_of_batches() {
             let batch = one(&game);
             let pieces: &Pieces = batch.binary.first_chunk().expect("twelve planes");
             assert_eq!(of_position(game.position()), *pieces);
-            let expected = evaluated(&mut NnueEvaluator::new(Arc::clone(&net)), &batch).wdl[0];
+            let expected = evaluate(&mut NnueEvaluator::new(Arc::clone(&net)), &batch).wdl[0];
             assert_eq!(line.evaluate(number % 7, game.position()), expected);
         }
     }
@@ -245,7 +237,7 @@ mod against_floats {
     use std::path::Path;
     use std::sync::Arc;
 
-    use super::{Evaluations, NnueEvaluator, NnueNet, batch_of, evaluated, net, nnues, trained_weights};
+    use super::{Evaluations, NnueEvaluator, NnueNet, batch_of, evaluate, net, nnues, trained_weights};
     use crate::network::checkpoint::Checkpoint;
     use crate::network::torch::tests::reference;
 
@@ -263,7 +255,7 @@ mod against_floats {
         let batch = batch_of(0..3000);
         let exact = reference(&spec, &weights, &batch);
         let net = Arc::new(NnueNet::new(&spec, &weights).expect("in range"));
-        let [policy, value] = differences(&evaluated(&mut NnueEvaluator::new(net), &batch), &exact);
+        let [policy, value] = differences(&evaluate(&mut NnueEvaluator::new(net), &batch), &exact);
         assert!(policy < 0.05 && value < 0.05, "policy {policy}, value {value}");
     }
 
@@ -274,7 +266,7 @@ mod against_floats {
             let weights = trained_weights(&spec);
             let batch = batch_of(0..200);
             let exact = reference(&spec, &weights, &batch);
-            let near = evaluated(&mut NnueEvaluator::new(net(&spec)), &batch);
+            let near = evaluate(&mut NnueEvaluator::new(net(&spec)), &batch);
             let [policy, value] = differences(&near, &exact);
             assert!(policy < 0.03 && value < 0.03, "{spec:?}: policy {policy}, value {value}");
             assert_eq!(near.moves_left.len(), exact.moves_left.len());

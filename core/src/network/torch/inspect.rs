@@ -5,11 +5,11 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::input::Input;
 use super::model::expand_policy;
 use super::{BatchNorm, Net, NetInput, TorchError};
-use crate::board::{Rules, random_opening};
+use crate::board::random_games;
 use crate::encoding::Encoding;
 use crate::network::{Batch, NetworkSpec, Tower, Weights};
 use crate::params;
-use crate::rng::{Purpose, Seed};
+use crate::rng::Seed;
 
 /// Statistics of one layer's output.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,11 +54,9 @@ params! {
 impl InspectParams {
     /// The encoded sample positions.
     pub fn batch(&self, encoding: &Encoding) -> Batch {
-        let (rules, seed) = (Rules { max_plies: 512 }, Seed { run: 0, step: 0 });
         let mut batch = Batch::default();
-        for number in 0..self.positions {
-            let mut stream = seed.stream(number.into(), Purpose::Opening);
-            batch.push(encoding, &random_opening(number % 80, &rules, &mut stream));
+        for game in random_games(Seed { run: 0, step: 0 }, 80).take(self.positions as usize) {
+            batch.push(encoding, &game);
         }
         batch
     }

@@ -10,7 +10,7 @@ use super::{BatchNorm, Net, NetInput, Precision, TorchError, TorchEvaluator, Tor
 use crate::board::Game;
 use crate::encoding::{Encoding, EncodingName, Orientation, PlaneKind};
 use crate::network::samples::{
-    all_kinds, batch_of, encoding, image_of, random_game, spec_of, trained_weights,
+    all_kinds, batch_of, encoding, evaluate, image_of, random_game, spec_of, trained_weights,
 };
 use crate::network::softmax;
 use crate::network::{
@@ -31,12 +31,6 @@ fn evaluator(spec: &NetworkSpec, weights: &Weights, precision: Precision) -> Tor
 /// The kinds that have an inference copy; nnues play in integers.
 fn evaluated_kinds() -> impl Iterator<Item = NetworkSpec> {
     all_kinds().into_iter().filter(|spec| spec.tower.kind != Tower::Nnue)
-}
-
-fn evaluate(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
-    let mut out = Evaluations::default();
-    evaluator.evaluate(batch, &mut out).expect("evaluates");
-    out
 }
 
 fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {

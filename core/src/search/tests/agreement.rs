@@ -1,26 +1,17 @@
 //! The fast search and the reference agree, with every option.
 
 use super::*;
-
-fn reference_visits(root: &Node) -> Vec<(Move, u32)> {
-    root.children.iter().map(|child| (child.played, child.visits)).collect()
-}
-
-/// Visits in an order that does not depend on which moves were tried first.
-fn sorted(mut visits: Vec<(Move, u32)>) -> Vec<(Move, u32)> {
-    visits.sort_unstable();
-    visits
-}
+use crate::search::reference::Node;
 
 fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
     for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64).with_moves_left();
-        let fast = searched_with_noise(game, params, noise, &mut evaluator);
+        let fast = searched_with_noise(game, params, |search| noise.add(search), &mut evaluator);
         let mut reference = Reference::new(game, params, &mut evaluator).expect("fakes do not fail");
         noise.add_to_reference(&mut reference, params);
         reference.run(&mut evaluator).expect("fakes do not fail");
         let fen = game.position().fen();
-        assert_eq!(sorted(visits(&fast)), sorted(reference_visits(reference.root())), "{fen}, {params:?}");
+        compare_visits(&fast, &reference);
         assert_eq!(
             fast.proof().map(|proof| proof.value(0.0)),
             reference.root().proven.map(f64::from),
@@ -144,14 +135,10 @@ fn visits_of_a_gumbel_root_match_the_reference() {
 fn two_fold_draws_match_the_reference() {
     let game = from_fen("4k3/8/p7/P7/8/8/8/4K3 w - - 0 1");
     let params = SearchParams { two_fold_draws: true, ..simulations(1500) };
-    let mut evaluator = Hashed::new(encoding(), 7);
-    let fast = searched(&game, &params, &mut evaluator);
+    let fast = compared(&game, &params, &mut Hashed::new(encoding(), 7));
     let repeated =
         fast.tree.nodes.iter().filter(|node| node.state == crate::search::tree::State::Repeated).count();
     assert!(repeated > 0, "shuffling kings repeat positions");
-    let mut reference = Reference::new(&game, &params, &mut evaluator).expect("fakes do not fail");
-    reference.run(&mut evaluator).expect("fakes do not fail");
-    assert_eq!(sorted(visits(&fast)), sorted(reference_visits(reference.root())));
 }
 
 /// The root's moves with their shares of the policy target, in the order of the moves.
@@ -181,7 +168,8 @@ fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
     let noise = if params.root.rule == RootRule::Gumbel { Noise::Gumbel } else { Noise::Dirichlet };
     let search = |engine| {
         let params = SearchParams { engine, ..params.clone() };
-        searched_with_noise(game, &params, noise, &mut Hashed::new(encoding(), salt).with_moves_left())
+        let mut evaluator = Hashed::new(encoding(), salt).with_moves_left();
+        searched_with_noise(game, &params, |search| noise.add(search), &mut evaluator)
     };
     let (fast, reference) = (search(Engine::Fast), search(Engine::Reference));
     let (fen, close) = (game.position().fen(), |a: f64, b: f64| (a - b).abs() < 1e-6);

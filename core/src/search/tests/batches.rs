@@ -59,15 +59,12 @@ fn in_batches(leaves: u32, collisions: Option<u32>, loss: Loss) -> SearchParams 
 /// The sizes of the batches of a search, without the root's own evaluation.
 fn batch_sizes(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Vec<usize> {
     let mut search = new_search(game.clone(), params.clone());
-    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
     let mut sizes = Vec::new();
-    while !search.is_done() {
-        batch.clear();
-        search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
-        sizes.push(batch.len());
-        evaluator.evaluate(&batch, &mut evaluations).expect("fakes do not fail");
-        search.apply(&batch, &evaluations, 0).expect("fakes have moves left");
-    }
+    let mut keep = |size| {
+        sizes.push(size);
+        Ok::<_, EvaluatorError>(())
+    };
+    search_in_lockstep(std::slice::from_mut(&mut search), evaluator, &mut keep).expect("fakes do not fail");
     search.check_invariants();
     sizes.split_off(1)
 }

@@ -161,27 +161,6 @@ fn a_time_budget_ends_a_search_within_a_batch() {
     assert!(!search.lines(1).is_empty(), "a stopped search has a move");
 }
 
-/// An evaluator whose third batch fails.
-struct Failing(Hashed, u32);
-
-impl Evaluator for Failing {
-    fn encoding(&self) -> &Encoding {
-        self.0.encoding()
-    }
-
-    fn evaluate(
-        &mut self,
-        batch: &Batch,
-        out: &mut Evaluations,
-    ) -> Result<(), crate::network::EvaluatorError> {
-        self.1 += 1;
-        if self.1 == 3 {
-            return Err(crate::network::EvaluatorError::NotFinite { row: 0 });
-        }
-        self.0.evaluate(batch, out)
-    }
-}
-
 #[test]
 fn a_stop_or_a_failing_evaluator_ends_all_threads() {
     let endless = SearchParams { leaf_batch: 4, ..simulations(10_000_000) };
@@ -199,7 +178,7 @@ fn a_stop_or_a_failing_evaluator_ends_all_threads() {
 
     let shared = shared_search(endless);
     let results = std::thread::scope(|scope| {
-        let work = |_| scope.spawn(|| shared.work(&mut Failing(Hashed::new(encoding(), 1), 0)));
+        let work = |_| scope.spawn(|| shared.work(&mut FailsAfter(Hashed::new(encoding(), 1), 2)));
         let threads: Vec<_> = (0..2).map(work).collect();
         threads.into_iter().map(|thread| thread.join().expect("does not panic")).collect::<Vec<_>>()
     });

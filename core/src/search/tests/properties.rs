@@ -34,30 +34,6 @@ fn kinds(budget: u32) -> Vec<SearchParams> {
     ]
 }
 
-/// Visits of the root's moves in the reference search, in the order of the moves.
-fn reference_visits(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Vec<(Move, u32)> {
-    let mut reference = Reference::new(game, params, evaluator).expect("fakes do not fail");
-    reference.run(evaluator).expect("fakes do not fail");
-    let mut visits: Vec<(Move, u32)> =
-        reference.root().children.iter().map(|child| (child.played, child.visits)).collect();
-    visits.sort_unstable();
-    visits
-}
-
-fn sorted_visits(search: &Search) -> Vec<(Move, u32)> {
-    let mut visits = visits(search);
-    visits.sort_unstable();
-    visits
-}
-
-/// Checks that the reference has the same visits as the fast search, and returns the latter.
-fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
-    let fast = searched(game, params, evaluator);
-    let expected = reference_visits(game, params, evaluator);
-    assert_eq!(sorted_visits(&fast), expected, "{}, {params:?}", game.position().fen());
-    fast
-}
-
 /// Checks the properties of a finished search.
 fn check(search: &Search, budget: u32) {
     let fen = search.game().position().fen();

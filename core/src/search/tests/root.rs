@@ -64,28 +64,16 @@ fn gumbel(considered: u32, budget: u32) -> SearchParams {
     SearchParams { root, ..simulations(budget) }
 }
 
-/// A gumbel search whose noise is drawn after the root's evaluation.
-fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
-    let mut evaluator = Hashed::new(encoding(), 1);
-    let mut search = new_search(game.clone(), params.clone());
-    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
-    while !search.is_done() {
-        batch.clear();
-        search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
-        evaluator.evaluate(&batch, &mut evaluations).unwrap();
-        search.apply(&batch, &evaluations, 0).expect("fakes do not fail");
-        if search.visits() == 1 {
-            search.add_noise(&gumbel_noise(scale), &mut stream(number));
-        }
-    }
-    search.check_invariants();
-    search
+/// A gumbel search with noise of this scale.
+fn gumbel_searched(params: &SearchParams, scale: f64, number: u64) -> Search {
+    let noise = |search: &mut Search| search.add_noise(&gumbel_noise(scale), &mut stream(number));
+    searched_with_noise(&Game::initial(), params, noise, &mut Hashed::new(encoding(), 1))
 }
 
 #[test]
 fn sequential_halving_gives_the_survivors_most_visits() {
     // 64 descents: 16 moves get 1, 8 moves 2 more, 4 moves 4 more, 2 moves 8 more: 1, 3, 7 or 15 visits.
-    let search = gumbel_searched(&Game::initial(), &gumbel(16, 65), 0.0, 0);
+    let search = gumbel_searched(&gumbel(16, 65), 0.0, 0);
     let mut counts: Vec<u32> = search.root_moves().map(|mv| mv.visits).collect();
     counts.sort_unstable();
     assert_eq!(counts, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 7, 7, 15, 15]);
@@ -95,7 +83,7 @@ fn sequential_halving_gives_the_survivors_most_visits() {
 fn gumbel_noise_changes_the_moves_considered() {
     let params = gumbel(4, 5);
     let considered = |scale, number| -> Vec<Move> {
-        let search = gumbel_searched(&Game::initial(), &params, scale, number);
+        let search = gumbel_searched(&params, scale, number);
         search.root_moves().filter(|mv| mv.visits > 0).map(|mv| mv.played).collect()
     };
     assert_eq!(considered(0.0, 1), considered(0.0, 2));
@@ -259,8 +247,11 @@ fn policy_target_pruning_removes_forced_playouts() {
     // So many that every visited move is forced to have more visits than its score would give it.
     let root = RootParams { forced_playouts: 30.0, ..RootParams::default() };
     let params = SearchParams { root, ..simulations(400) };
-    let game = Game::initial();
-    let forced = searched_with_noise(&game, &params, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
+    let searched = |params: &SearchParams| {
+        let noise = |search: &mut Search| Noise::Dirichlet.add(search);
+        searched_with_noise(&Game::initial(), params, noise, &mut Hashed::new(encoding(), 3))
+    };
+    let forced = searched(&params);
     let target = forced.policy_target();
     assert!((target.iter().map(|mv| mv.share).sum::<f64>() - 1.0).abs() < 1e-9);
     let top = target.iter().max_by_key(|mv| mv.visits).expect("has moves");
@@ -268,8 +259,7 @@ fn policy_target_pruning_removes_forced_playouts() {
     let raw_share = f64::from(top.visits) / 399.0;
     assert!(top.share > 1.2 * raw_share, "{} against {raw_share}", top.share);
     let without = SearchParams { root: RootParams::default(), ..params };
-    let free = searched_with_noise(&game, &without, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
-    let most = free.root_moves().map(|mv| mv.visits).max();
+    let most = searched(&without).root_moves().map(|mv| mv.visits).max();
     assert!(most > Some(top.visits), "forcing takes visits from the best move");
 }
 

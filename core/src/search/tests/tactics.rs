@@ -1,26 +1,15 @@
 //! Mates that the search must find with an evaluator that only counts pieces.
 
 use super::*;
+use crate::board::{Epd, read_epd};
 use crate::network::fake::Material;
 
-/// A position and the moves in which its side to move mates.
-struct Mate {
-    game: Game,
-    moves: u32,
-}
-
-/// The positions of `tests/data/mates.epd`.
-fn mates() -> Vec<Mate> {
-    let text = include_str!("../../../../tests/data/mates.epd");
-    text.lines().filter(|line| !line.starts_with('#')).map(parsed).collect()
-}
-
-/// `<position> dm N; id "…";`
-fn parsed(line: &str) -> Mate {
-    let (position, operations) = line.split_once(" dm ").expect("an EPD line with dm");
-    let (moves, _) = operations.split_once(';').expect("an operation ends with a semicolon");
-    // EPD omits the clocks.
-    Mate { game: from_fen(&format!("{position} 0 1")), moves: moves.parse().expect("dm is a number") }
+/// The positions of `tests/data/mates.epd` with their distances in moves.
+fn mates() -> Vec<(Game, u32)> {
+    let epds =
+        read_epd("mates.epd", include_bytes!("../../../../tests/data/mates.epd")).expect("an EPD file");
+    let mate = |(_, epd): (usize, Epd)| Some((Game::from_position(epd.position.clone()), epd.mate_in()?));
+    epds.into_iter().filter_map(mate).collect()
 }
 
 fn after(position: &Position, mv: Move) -> Position {
@@ -57,12 +46,12 @@ fn found(search: &Search, moves: u32) -> bool {
 
 /// Searches every mate in N with the N-th budget.
 fn find_all(budgets: &[u32], params: &SearchParams) {
-    for mate in mates().iter().filter(|mate| mate.moves as usize <= budgets.len()) {
-        let simulations = budgets[mate.moves as usize - 1];
+    for (game, moves) in mates().into_iter().filter(|(_, moves)| *moves as usize <= budgets.len()) {
+        let simulations = budgets[moves as usize - 1];
         let params = SearchParams { simulations, ..params.clone() };
-        let search = searched(&mate.game, &params, &mut Material::new(encoding()));
-        let fen = mate.game.position().fen();
-        assert!(found(&search, mate.moves), "mate in {} of {fen} with {params:?}", mate.moves);
+        let search = searched(&game, &params, &mut Material::new(encoding()));
+        let fen = game.position().fen();
+        assert!(found(&search, moves), "mate in {moves} of {fen} with {params:?}");
     }
 }
 
@@ -80,12 +69,12 @@ fn wide() -> SearchParams {
 #[test]
 fn the_mate_distances_are_exact() {
     let mates = mates();
-    let count = |moves| mates.iter().filter(|mate| mate.moves == moves).count();
+    let count = |distance| mates.iter().filter(|(_, moves)| *moves == distance).count();
     assert!([1, 2, 3].into_iter().all(|moves| count(moves) >= 6) && count(4) >= 3);
-    for mate in &mates {
-        let position = mate.game.position();
-        assert!(wins_within(position, mate.moves), "{} is longer", position.fen());
-        assert!(!wins_within(position, mate.moves - 1), "{} is shorter", position.fen());
+    for (game, moves) in &mates {
+        let position = game.position();
+        assert!(wins_within(position, *moves), "{} is longer", position.fen());
+        assert!(!wins_within(position, moves - 1), "{} is shorter", position.fen());
     }
 }
 

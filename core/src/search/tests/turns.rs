@@ -158,17 +158,3 @@ fn an_evaluator_that_fails_ends_the_search() {
     let error = shared.work_in_turns(&mut divided, &mut |_| true).expect_err("a batch fails");
     assert!(matches!(error, EvaluatorError::NotFinite { .. }), "{error}");
 }
-
-/// Fails after some batches.
-struct FailsAfter(Hashed, u32);
-
-impl Evaluator for FailsAfter {
-    fn encoding(&self) -> &Encoding {
-        self.0.encoding()
-    }
-
-    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        self.1 = self.1.checked_sub(1).ok_or(EvaluatorError::NotFinite { row: 0 })?;
-        self.0.evaluate(batch, out)
-    }
-}

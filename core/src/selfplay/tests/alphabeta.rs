@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{StopsAfter, hashed, params};
+use super::{StopsAfter, job, params};
 use crate::alphabeta::SelectivityParams;
 use crate::board::{Adjudication, Ending, GameResult, Reason};
 use crate::book::Book;
@@ -34,17 +34,6 @@ fn search() -> AlphaBetaSearch {
 
 fn alphabeta_params() -> SelfPlayParams {
     SelfPlayParams { search: search().into(), opening_plies: 4, max_plies: 60, ..params() }
-}
-
-fn job(params: &SelfPlayParams) -> SelfPlayJob<'_> {
-    SelfPlayJob {
-        params,
-        seed: Seed { run: 1, step: 1 },
-        network: "nnue",
-        make_evaluator: &hashed,
-        tables: None,
-        openings: None,
-    }
 }
 
 fn played_by(job: &SelfPlayJob<'_>, shards: &[Shard], lanes: u32) -> BTreeMap<u32, ShardResult> {

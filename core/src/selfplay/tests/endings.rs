@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{params, played_with};
+use super::{job, params, played_with};
 use crate::board::{Adjudication, Ending, GameResult, Reason, Tablebase, TablebaseError};
 use crate::book::Book;
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::Material;
 use crate::network::{Evaluator, EvaluatorError};
-use crate::rng::Seed;
 use crate::search::{SearchParams, TablebaseUse};
 use crate::selfplay::{
     Archive, GameRow, Openings, PositionRow, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayResignation,
@@ -102,14 +101,8 @@ fn a_damaged_table_is_an_error_even_where_a_side_resigns_at_once() {
         ..params()
     };
     let played = |tables| {
-        let job = SelfPlayJob {
-            params: &params,
-            seed: Seed { run: 1, step: 1 },
-            network: "fake",
-            make_evaluator: &material,
-            tables,
-            openings: Some(&openings),
-        };
+        let job =
+            SelfPlayJob { make_evaluator: &material, tables, openings: Some(&openings), ..job(&params) };
         let keep = |_, shard: ShardResult| {
             assert_eq!(shard.games[0].reason, Ending::Adjudicated(Adjudication::Resignation));
             assert_eq!(shard.games[0].moves.len(), 1);

@@ -26,8 +26,8 @@ pub(in crate::trainer) struct Rows {
     pub(super) wdl: Vec<Wdl>,
     /// Moves left in each sample's game, in plies; `None` if it was ended before the rules did; `[N]`.
     pub(super) plies_left: Vec<Option<u16>>,
-    /// The game's result for the side to move, -1, 0 or 1, or that of perfect play where tablebases correct it; `None` if the ply cap
-    /// ended it; `[N]`.
+    /// For the side to move, -1, 0 or 1: the result of perfect play where tablebases know it, else the game's; `None` if the ply cap
+    /// ended that; `[N]`.
     pub(super) results: Vec<Option<i8>>,
     /// The balance of material some plies later for the side to move, in pawns; `[N]`.
     pub(super) material: Vec<i8>,
@@ -50,8 +50,8 @@ pub struct Sample<'a> {
     pub wdl: Wdl,
     /// Moves left in the game, in plies; `None` if it was ended before the rules did.
     pub plies_left: Option<u16>,
-    /// The game's result for the side to move, or that of perfect play where tablebases correct it: -1, 0 or 1; `None` if the ply cap
-    /// ended it.
+    /// For the side to move, -1, 0 or 1: the result of perfect play where tablebases know it, else the game's; `None` if the ply cap
+    /// ended that.
     pub result: Option<i8>,
     /// The balance of material `material_plies` later for the side to move, in pawns.
     pub material: i8,

@@ -1,12 +1,6 @@
 //! Which parameters of training go together.
 
-use crate::params::{Problem, read};
-use crate::trainer::TrainParams;
-
-fn problems(json: &str) -> Vec<Problem> {
-    let given = serde_json::from_str(json).expect("JSON");
-    read::<TrainParams>("train", &given).map_or_else(|errors| errors.problems, |_| Vec::new())
-}
+use super::problems;
 
 #[test]
 fn frozen_batch_norm_has_no_momentum() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 
-use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
+use super::{added, all_trained, encoding, new_samples, random_games, rows, rows_from, samples, uci};
 use crate::board::{Game, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
@@ -23,16 +23,10 @@ fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
 }
 
 fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
-    let part = Part {
-        name: "iteration=0002/part-00001",
-        source: 0,
-        weight: 1.0,
-        games: std::slice::from_ref(game),
-        positions,
-    };
+    let (name, games) = ("iteration=0002/part-00001", from_ref(game));
+    let part = Part { name, source: 0, weight: 1.0, games, positions };
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
-    let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-    samples.add(part).expect_err("contradicts itself")
+    new_samples(&params).add(part).expect_err("contradicts itself")
 }
 
 #[test]
@@ -179,10 +173,7 @@ fn surprising_positions_are_trained_on_more_often() {
 
 /// How often each position is in the samples of games with a weight.
 fn copies(games: &[GameRow], positions: &[PositionRow], weight: f64, params: &TrainParams) -> Vec<usize> {
-    let mut samples = Samples::new(encoding(), params).expect("no tablebases");
-    samples
-        .add(Part { name: "iteration=0000/part-00000", source: 0, weight, games, positions })
-        .expect("sound rows");
+    let samples = added(new_samples(params), weight, games, positions);
     // Positions that are not trained on have no row.
     let has_row = |row: &&PositionRow| row.full || params.positions == TrainedPositions::All;
     let mut copies = vec![0; positions.iter().filter(has_row).count()];
@@ -207,7 +198,7 @@ fn games_with_a_weight_are_trained_on_as_often_as_it_says() {
 #[test]
 fn games_of_two_sources_are_drawn_from_each_by_itself() {
     let (games, positions) = random_games(60, 40);
-    let mut samples = Samples::new(encoding(), &all_trained()).expect("no tablebases");
+    let mut samples = new_samples(&all_trained());
     for source in [0, 1] {
         let (name, weight) = ("iteration=0000/part-00000", 0.5);
         let part = Part { name, source, weight, games: &games, positions: &positions };
@@ -283,14 +274,9 @@ fn positions_with_the_same_input_become_one_with_the_mean_of_their_targets() {
         (positions[row].moves, positions[row].target) = (moves("e2e4 d2d4"), target);
     }
     let games = [won, drawn];
-    let params = |deduplicate| TrainParams { deduplicate, ..all_trained() };
     let build = |deduplicate, weight| {
-        let params = params(deduplicate);
-        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-        samples
-            .add(Part { name: "part", source: 0, weight, games: &games, positions: &positions })
-            .expect("sound rows");
-        samples.finish()
+        let params = TrainParams { deduplicate, ..all_trained() };
+        added(new_samples(&params), weight, &games, &positions).finish()
     };
     assert_eq!(build(false, 1.0).training_count(), 4);
     // The first two positions of both games are the same.
@@ -319,13 +305,8 @@ fn merged_positions_are_the_same_for_both_colours_and_take_targets_from_any_sear
     positions[0].full = false;
     let games = [first, second];
     let params = TrainParams { deduplicate: true, positions: TrainedPositions::All, ..all_trained() };
-    let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
-    samples
-        .add(Part { name: "a", source: 0, weight: 3.0, games: &games[..1], positions: &positions[..3] })
-        .expect("sound");
-    samples
-        .add(Part { name: "b", source: 0, weight: 1.0, games: &games[1..], positions: &positions[3..] })
-        .expect("sound");
+    let samples = added(new_samples(&params), 3.0, &games[..1], &positions[..3]);
+    let samples = added(samples, 1.0, &games[1..], &positions[3..]);
     assert!(!samples.were_made_with(&params), "they are not finished");
     let samples = samples.finish();
     assert!(samples.were_made_with(&params));
@@ -353,12 +334,8 @@ fn merged_positions_are_the_same_for_both_colours_and_take_targets_from_any_sear
 fn another_seed_takes_other_copies() {
     let (games, positions) = random_games(20, 40);
     let build = |run| {
-        let samples = Samples::new(encoding(), &all_trained()).expect("no tablebases");
-        let mut samples = samples.with_seed(Seed { run, step: 0 });
-        samples
-            .add(Part { name: "part", source: 0, weight: 0.5, games: &games, positions: &positions })
-            .expect("sound rows");
-        samples.finish().digest()
+        let samples = new_samples(&all_trained()).with_seed(Seed { run, step: 0 });
+        added(samples, 0.5, &games, &positions).finish().digest()
     };
     assert_eq!(build(1), build(1));
     assert_ne!(build(1), build(2));
@@ -458,15 +435,8 @@ fn samples_of_every_encoding_have_the_history_of_the_game() {
         let (row, positions) = rows_from(game.clone(), 0, &uci(moves), 0);
         for name in EncodingName::ALL {
             let encoding = Encoding::new(name, Orientation::SideToMove);
-            let mut samples = Samples::new(encoding.clone(), &all_trained()).expect("no tablebases");
-            let part = Part {
-                name: "part",
-                source: 0,
-                weight: 1.0,
-                games: std::slice::from_ref(&row),
-                positions: &positions,
-            };
-            samples.add(part).expect("sound rows");
+            let samples = Samples::new(encoding.clone(), &all_trained()).expect("no tablebases");
+            let samples = added(samples, 1.0, from_ref(&row), &positions);
             game.take_back_to(0);
             for (ply, played) in uci(moves).into_iter().enumerate() {
                 let (mut binary, mut scalars) = (Vec::new(), Vec::new());
@@ -484,11 +454,8 @@ fn samples_with_another_history_have_another_digest() {
     let (games, positions) = random_games(2, 20);
     let digest = |history| {
         let encoding = Encoding::try_new(EncodingName::Leela, Orientation::SideToMove, Some(history));
-        let mut samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
-        samples
-            .add(Part { name: "part", source: 0, weight: 1.0, games: &games, positions: &positions })
-            .expect("sound rows");
-        samples.digest()
+        let samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
+        added(samples, 1.0, &games, &positions).digest()
     };
     assert_eq!(digest(3), digest(3));
     assert_ne!(digest(3), digest(4));
@@ -548,12 +515,9 @@ fn samples_depend_neither_on_threads_nor_on_how_games_are_split_into_calls() {
     };
     let one = with_threads(1);
     assert_eq!(one, with_threads(3));
-    let mut split = Samples::new(encoding(), &params).expect("no tablebases");
     let cut = positions.partition_point(|row| row.game < 5);
-    for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
-        let part = Part { name: "iteration=0000/part-00000", source: 0, weight: 1.0, games, positions };
-        split.add(part).expect("sound rows");
-    }
+    let split = samples(&games[..5], &positions[..cut], &params);
+    let split = added(split, 1.0, &games[5..], &positions[cut..]);
     assert_eq!(one, split);
     assert_eq!(one.digest(), split.digest());
 }
@@ -578,7 +542,7 @@ fn whole_games_are_held_out_and_stay_so_when_the_window_slides() {
     let first = part("a", &games[..300], &positions[..half]);
     let second = part("b", &games[300..], &positions[half..]);
     let build = |parts: &[Part<'_>]| {
-        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+        let mut samples = new_samples(&params);
         for part in parts {
             samples.add(*part).expect("sound rows");
         }
@@ -597,7 +561,7 @@ fn copies_of_a_game_are_held_out_with_it() {
     let (games, positions) = random_games(300, 8);
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
     let split = |games: &[GameRow], positions: &[PositionRow], name| {
-        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+        let mut samples = new_samples(&params);
         samples.add(Part { name, source: 0, weight: 1.0, games, positions }).expect("sound rows");
         (samples.games().training, samples.games().validation, samples.validation_count())
     };

@@ -165,7 +165,7 @@ pub struct TrainingBatch {
     pub(super) plies_left: Tensor,
     /// `[B]`: 1 if the game was played to its end, else 0.
     pub(super) ended: Tensor,
-    /// `[B, 3]`: 1 for the game's result, else 0; all 0 for a game without one.
+    /// `[B, 3]`: 1 for the result, else 0; all 0 without one.
     pub(super) result: Tensor,
     /// `[B]`: the later balance of material for the side to move, in pawns.
     pub(super) material: Tensor,
@@ -177,7 +177,7 @@ pub struct TrainingBatch {
     pub(super) rows: usize,
     /// Rows with a policy target.
     pub(super) policy_rows: usize,
-    /// Rows of games with a result.
+    /// Rows with a result.
     pub(super) result_rows: usize,
     /// Rows whose next position has a policy target, if the net predicts it.
     pub(super) reply_rows: usize,

@@ -44,7 +44,7 @@ pub(super) struct Sums<T> {
     pub(super) top_moves: T,
     /// Rows with one of these moves among the three likeliest.
     pub(super) top_three: T,
-    /// Σ Σ (wdl − result)² over the rows whose game has a result (Brier 1950).
+    /// Σ Σ (wdl − result)² over the rows with a result (Brier 1950).
     pub(super) brier: T,
 }
 

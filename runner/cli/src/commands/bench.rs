@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::alphabeta::{MakeStaticEvaluator, NnueEvaluation, PieceSquares, SelectivityParams};
-use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::board::{Game, Rules, random_games};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
 use dc0_core::network::nnue::{NnueError, NnueEvaluator, NnueNet};
 use dc0_core::network::torch::TorchError;
 use dc0_core::network::torch::runtime::DeviceError;
 use dc0_core::network::{Evaluator, EvaluatorError, initial_weights, preset};
-use dc0_core::rng::{Purpose, Seed};
+use dc0_core::rng::Seed;
 use dc0_core::search::bench::signature;
 use dc0_core::search::reference::Reference;
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
@@ -85,7 +85,7 @@ impl Fault for BenchError {
 impl Command for BenchArgs {
     const NAME: &'static str = "bench";
     const ABOUT: &'static str =
-        "Measure the search without a net and with the fastest kind, and print its signature";
+        "Measure the tree search without a net and with an NNUE, and print its signature";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let console = &program.console;
@@ -216,10 +216,7 @@ impl Kind<'_> {
 
 /// Games of 0 to 79 random plies.
 fn games(count: u32) -> impl Iterator<Item = Game> {
-    (0..count).map(|number| {
-        let mut stream = Seed { run: 1, step: 1 }.stream(number.into(), Purpose::Opening);
-        random_opening(number % 80, &RULES, &mut stream)
-    })
+    random_games(Seed { run: 1, step: 1 }, 80).take(count as usize)
 }
 
 /// Searches games in lockstep.
@@ -232,23 +229,28 @@ fn search_games(load: &Load, kind: Kind<'_>, games: &[Game]) -> Result<Vec<Searc
 
 /// Simulations per second of all lanes together.
 fn in_lanes(load: &Load, kind: Kind<'_>, lanes: u32) -> Result<f64, EvaluatorError> {
-    let rates = std::thread::scope(|scope| {
-        let lane = || {
-            let games: Vec<Game> = games(load.games).collect();
-            rate(load.least, || {
-                let mut visits = 0;
-                for group in games.chunks(load.side_by_side as usize) {
-                    let searches = search_games(load, kind, group)?;
-                    visits += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
-                }
-                Ok(visits)
-            })
-        };
-        let running: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        let finished = running.into_iter().map(|lane| lane.join().expect("no lane panics"));
-        finished.collect::<Result<Vec<f64>, EvaluatorError>>()
-    });
-    Ok(rates?.iter().sum())
+    all_lanes(lanes, || {
+        let games: Vec<Game> = games(load.games).collect();
+        rate(load.least, || {
+            let mut visits = 0;
+            for group in games.chunks(load.side_by_side as usize) {
+                let searches = search_games(load, kind, group)?;
+                visits += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+            }
+            Ok(visits)
+        })
+    })
+}
+
+/// The sum of the rates of lanes that run at once.
+fn all_lanes(
+    lanes: u32,
+    lane: impl Fn() -> Result<f64, EvaluatorError> + Sync,
+) -> Result<f64, EvaluatorError> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..lanes).map(|_| scope.spawn(&lane)).collect();
+        running.into_iter().map(|lane| lane.join().expect("no lane panics")).sum()
+    })
 }
 
 /// Simulations per second of the reference search, one game after the other.
@@ -276,10 +278,7 @@ fn reference_search<'a>(
 }
 
 /// Repeats some work for the least time; the amount of work per second.
-fn rate(
-    least: Duration,
-    mut work: impl FnMut() -> Result<u64, EvaluatorError>,
-) -> Result<f64, EvaluatorError> {
+fn rate<E>(least: Duration, mut work: impl FnMut() -> Result<u64, E>) -> Result<f64, E> {
     let (watch, mut done) = (Stopwatch::start(), 0);
     loop {
         done += work()?;

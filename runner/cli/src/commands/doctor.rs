@@ -130,9 +130,9 @@ type MakeEvaluator<'a> = dyn Fn(&Checkpoint) -> Result<Box<dyn Evaluator>, Strin
 
 fn on_torch(device: Device) -> impl Fn(&Checkpoint) -> Result<Box<dyn Evaluator>, String> {
     let options = TorchOptions { device, ..TorchOptions::default() };
-    move |net| match TorchEvaluator::new(&net.spec, &net.weights, options) {
-        Ok(evaluator) => Ok(Box::new(evaluator)),
-        Err(cause) => Err(cause.to_string()),
+    move |net| {
+        let made = TorchEvaluator::new(&net.spec, &net.weights, options);
+        Ok(Box::new(made.map_err(|cause| cause.to_string())?))
     }
 }
 
@@ -146,14 +146,7 @@ fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     let search = SearchParams { simulations: 8, ..SearchParams::default() };
     let params =
         SelfPlayParams { games: 2, max_plies: 4, search: search.into(), ..SelfPlayParams::default() };
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: "doctor",
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, seed, "doctor", &make_evaluator);
     let keep = |_, _| Ok(());
     match play(&job, &shards_of(2, 2), 1, &keep, &dc0_core::event::Silent) {
         Ok(()) => Ok("works".to_owned()),

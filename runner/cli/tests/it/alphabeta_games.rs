@@ -22,14 +22,11 @@ run.reanalyze(trained, run.window(#{ iterations: 1 }), #{ search: #{ simulations
 #[test]
 fn games_resume_after_kills_and_every_command_reads_them() {
     let whole = Experiment::new(GAMES);
-    let planned = whole.run(&["--check"]);
-    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
-    let ended = whole.run(&["--lanes", "1"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
+    whole.run_ends(&["--check"], 0);
+    let ended = whole.run_ends(&["--lanes", "1"], 0);
     let killed = Experiment::new(GAMES);
     for attempt in 1..8 {
-        let mut child = killed.start(&[&fixed[..], &["--lanes", "3"]].concat());
+        let mut child = killed.begin(&["--lanes", "3"]);
         sleep(Duration::from_millis(100 + 40 * attempt));
         // Does nothing if the run has finished already.
         let _ = child.kill();
@@ -39,12 +36,7 @@ fn games_resume_after_kills_and_every_command_reads_them() {
     assert_eq!((resumed.code, &resumed.stdout), (Some(0), &ended.stdout), "{}", resumed.stderr);
     assert_eq!(killed.results(), whole.results());
 
-    let command = |args: &[&str]| {
-        let child = whole.start(args);
-        let ended = crate::experiment::Ended::from(child.wait_with_output().expect("ends"));
-        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-        ended.stdout
-    };
+    let command = |args: &[&str]| whole.command_ends(args, 0).stdout;
     assert!(command(&["verify", "datasets/small"]).contains("whole"));
     let again = command(&["replay", "datasets/small", "0:5", "--recompute"]);
     assert!(again.contains("the same moves and visits"), "{again}");
@@ -59,8 +51,7 @@ fn games_resume_after_kills_and_every_command_reads_them() {
 #[test]
 fn a_net_of_another_kind_is_refused_before_anything_is_played() {
     let script = GAMES.replace(r#"kind: "nnue", filters: 64"#, "blocks: 1, filters: 8");
-    let refused = Experiment::new(&script).run(&["--check"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let refused = Experiment::new(&script).run_ends(&["--check"], 2);
     let expected = "search.kind: \"alphabeta\" searches by the values of a net of the kind nnue, and this one is of the kind se_resnet";
     assert!(refused.stderr.contains(expected), "{}", refused.stderr);
 }

@@ -1,28 +1,20 @@
 //! `dc0-run analysis` as other programs use it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::experiment::Ended;
+use crate::experiment::{Ended, piped};
 
-fn start(args: &[&str]) -> Child {
+fn analysis(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
     command.args(["analysis", "--device", "cpu"]).args(args);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("the program starts")
+    command
 }
 
 fn run(args: &[&str], input: &[u8]) -> Ended {
-    let mut server = start(args);
-    let mut to = server.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // A server that refuses its arguments reads nothing.
-    let sending = std::thread::spawn(move || drop(to.write_all(&input)));
-    let ended = server.wait_with_output().expect("ends").into();
-    sending.join().expect("no panic");
-    ended
+    piped(&mut analysis(args), input)
 }
 
 fn lines(queries: &[Value]) -> Vec<u8> {
@@ -117,8 +109,13 @@ fn a_signal_and_a_closed_stdout_end_it_at_once() {
     let endless =
         br#"{"id": "e", "search": {"simulations": 10000000}, "report_every": 0.05}"#.iter().chain(b"\n");
     let endless: Vec<u8> = endless.copied().collect();
+    let start = || {
+        let mut command = analysis(&["--lanes", "1"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the program starts")
+    };
     // Not SIGINT, which stays ignored where the tests run in the background.
-    let mut server = start(&["--lanes", "1"]);
+    let mut server = start();
     let mut input = server.stdin.take().expect("a pipe");
     input.write_all(&endless).expect("the server listens");
     let mut output = BufReader::new(server.stdout.take().expect("a pipe"));
@@ -128,11 +125,11 @@ fn a_signal_and_a_closed_stdout_end_it_at_once() {
     let pid = server.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
     assert_eq!(server.wait().expect("ends").code(), Some(130));
-    let mut server = start(&["--lanes", "1"]);
+    let mut server = start();
     let mut input = server.stdin.take().expect("a pipe");
     drop(server.stdout.take());
     input.write_all(&endless).expect("the server listens");
-    let ended: Ended = server.wait_with_output().expect("ends").into();
+    let ended = Ended::from(server);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }

@@ -21,8 +21,7 @@ const TINY: [&str; 13] = [
 #[test]
 fn engines_are_compared_in_a_table_and_a_plot() {
     let experiment = Experiment::new("");
-    let ended = experiment.command(&TINY);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.command_ends(&TINY, 0);
     let words: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let count = |start: &[&str]| words.iter().filter(|line| line.starts_with(start)).count();
     for (start, lines) in [
@@ -49,8 +48,7 @@ fn engines_are_compared_in_a_table_and_a_plot() {
 #[test]
 fn the_alpha_beta_search_is_measured() {
     let experiment = Experiment::new("");
-    let ended = experiment.command(&["bench", "alphabeta", "--depth", "4"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.command_ends(&["bench", "alphabeta", "--depth", "4"], 0);
     let words: Vec<&str> = ended.stdout.split_whitespace().collect();
     assert_eq!((words[1], words[3]), ("nodes", "nps"), "{}", ended.stdout);
     assert!(words[0].parse::<u64>().expect("nodes") > 1000);
@@ -71,8 +69,7 @@ fn an_unwritable_plot_is_reported() {
 fn out_of_range_arguments_are_bad_input() {
     let experiment = Experiment::new("");
     for wrong in [["--games", "0"], ["--rows", "1,0"], ["--rows", "one"], ["--simulations", "1"]] {
-        let ended = experiment.command(&["bench", "search", wrong[0], wrong[1]]);
-        assert_eq!(ended.code, Some(2), "{wrong:?}");
+        experiment.command_ends(&["bench", "search", wrong[0], wrong[1]], 2);
     }
 }
 
@@ -92,8 +89,7 @@ const DEVICE: [&str; 11] = [
 
 #[test]
 fn a_device_is_checked_before_it_is_measured() {
-    let ended = Experiment::new("").command(&[&DEVICE[..], &["--precision=f32,bf16"]].concat());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = Experiment::new("").command_ends(&[&DEVICE[..], &["--precision=f32,bf16"]].concat(), 0);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines[0].starts_with("ok  dc0-2x32 in f32: differs by at most 0.00"), "{}", ended.stdout);
     assert!(lines[1].starts_with("ok  dc0-2x32 in bf16: "), "{}", ended.stdout);
@@ -113,7 +109,7 @@ fn a_device_is_checked_before_it_is_measured() {
 
 #[test]
 fn of_an_nnue_only_the_training_is_measured_on_a_device() {
-    let ended = Experiment::new("").command(&[
+    let measure = [
         "bench",
         "device",
         "--device=cpu",
@@ -121,8 +117,8 @@ fn of_an_nnue_only_the_training_is_measured_on_a_device() {
         "--nets=nnue-128",
         "--seconds=0",
         "--training-batch=4",
-    ]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ];
+    let ended = Experiment::new("").command_ends(&measure, 0);
     assert!(ended.stdout.starts_with("nnue-128 plays in integers on the CPU"), "{}", ended.stdout);
     assert!(ended.stdout.contains("ok  training of nnue-128 in f32"), "{}", ended.stdout);
     assert!(!ended.stdout.contains("evaluations/s"), "{}", ended.stdout);

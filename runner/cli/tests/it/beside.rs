@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Child;
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment, FIXED, flip, is_reached};
 
 /// Two rounds of games beside a training and a match; `overlap=false` does the same steps in the same order.
 const BESIDE: &str = r#"
@@ -28,8 +26,6 @@ for iteration in 0..2 {
 print(`${run.iterations} iterations`);
 "#;
 
-const FIXED: [&str; 7] = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
-
 /// The files of the run that must be reproducible, without its record, which has the parameters of the script.
 fn results(experiment: &Experiment) -> Vec<(String, String)> {
     let mut files = experiment.results();
@@ -40,26 +36,12 @@ fn results(experiment: &Experiment) -> Vec<(String, String)> {
 /// The results of a whole run, in order and one after another.
 fn in_order(options: &[&str]) -> Vec<(String, String)> {
     let experiment = Experiment::new(BESIDE);
-    let ended = experiment.run(&[&["--set", "overlap=false"], options].concat());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[&["--set", "overlap=false"], options].concat(), 0);
     results(&experiment)
 }
 
-/// Waits for something that takes a moment; returns false if the program ends before.
-fn is_reached(what: &str, child: &mut Child, mut is_so: impl FnMut() -> bool) -> bool {
-    for _ in 0..30_000 {
-        if is_so() {
-            return true;
-        }
-        if child.try_wait().expect("looks").is_some() {
-            return false;
-        }
-        sleep(Duration::from_millis(4));
-    }
-    panic!("waited two minutes for {what}");
-}
-
 /// As [`is_reached`]; a program that ends before is an error.
+#[track_caller]
 fn wait_for(what: &str, child: &mut Child, is_so: impl FnMut() -> bool) {
     assert!(is_reached(what, child, is_so), "the program ended before {what}");
 }
@@ -79,20 +61,6 @@ fn is_finished(experiment: &Experiment, step: &str) -> bool {
 fn shards(experiment: &Experiment, iteration: &str) -> usize {
     let names = names(experiment, &format!("games/iteration={iteration}"));
     names.iter().filter(|name| Path::new(name).extension() == Some("parquet".as_ref())).count()
-}
-
-/// The work files whose names begin like this, of unfinished steps.
-fn work(experiment: &Experiment, begin: &str) -> usize {
-    let of_step = |step: &String| names(experiment, &format!("steps/work/{step}"));
-    let files = names(experiment, "steps/work").iter().flat_map(of_step).collect::<Vec<_>>();
-    files
-        .iter()
-        .filter(|name| name.starts_with(begin) && Path::new(name).extension() != Some("tmp".as_ref()))
-        .count()
-}
-
-fn ended(child: Child) -> Ended {
-    child.wait_with_output().expect("ends").into()
 }
 
 #[test]
@@ -123,7 +91,7 @@ fn check_kill(options: &[&str], what: &str, is_so: impl Fn(&Experiment) -> bool)
     // On a busy machine, the moment may pass unseen.
     let attempt = || {
         let experiment = Experiment::new(BESIDE);
-        let mut child = experiment.start(&[&FIXED, options].concat());
+        let mut child = experiment.begin(options);
         let is_reached = is_reached(what, &mut child, || is_so(&experiment));
         child.kill().expect("kills");
         child.wait().expect("ends");
@@ -131,15 +99,14 @@ fn check_kill(options: &[&str], what: &str, is_so: impl Fn(&Experiment) -> bool)
     };
     let experiment =
         (0..5).find_map(|_| attempt()).unwrap_or_else(|| panic!("the program ended before {what}"));
-    let ended = experiment.run(options);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(options, 0);
     assert_eq!(results(&experiment), expected, "after a kill {what}");
 }
 
 #[test]
 fn a_kill_while_games_and_a_training_go_on_changes_nothing() {
     let both =
-        |experiment: &Experiment| work(experiment, "training.state") > 0 && work(experiment, "shard-") > 0;
+        |experiment: &Experiment| experiment.work("training.state") > 0 && experiment.work("shard-") > 0;
     check_kill(&["--set", "updates=400"], "both are under way", both);
 }
 
@@ -148,7 +115,7 @@ fn a_kill_between_the_end_of_the_games_and_the_wait_for_them_changes_nothing() {
     // The games are long over when the training ends.
     let options = ["--set", "updates=1200", "--set", "games=8"];
     let played =
-        |experiment: &Experiment| !is_finished(experiment, "0002-train") && work(experiment, "shard-") == 4;
+        |experiment: &Experiment| !is_finished(experiment, "0002-train") && experiment.work("shard-") == 4;
     check_kill(&options, "the games are played", |experiment| {
         is_finished(experiment, "0001") && played(experiment)
     });
@@ -167,19 +134,7 @@ fn a_kill_while_the_script_waits_for_games_changes_nothing() {
 fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
     let expected = in_order(&[]);
     let killed = Experiment::new(BESIDE);
-    for attempt in 1.. {
-        let mut child = killed.start(&FIXED);
-        sleep(Duration::from_millis(200 + 150 * attempt));
-        // Does nothing if the run has finished already.
-        let _ = child.kill();
-        let ended = ended(child);
-        match ended.code {
-            Some(0) => break,
-            None => {}
-            Some(code) => panic!("exit code {code}: {}", ended.stderr),
-        }
-        assert!(attempt < 300, "never comes to an end");
-    }
+    killed.run_killed(&FIXED);
     assert_eq!(results(&killed), expected);
 }
 
@@ -189,20 +144,19 @@ fn an_interrupt_stops_the_games_and_the_step_beside_them() {
     // Few checkpoints, since each is written to the disk.
     let options = ["--set", "updates=1500", "--set", "checkpoint_every=50", "--set", "games=60"];
     let experiment = Experiment::new(BESIDE);
-    let mut child = experiment.start(&[&FIXED[..], &options].concat());
+    let mut child = experiment.begin(&options);
     let journal = || fs::read_to_string(experiment.run_folder().join("journal.jsonl")).unwrap_or_default();
     wait_for("both are under way", &mut child, || {
-        work(&experiment, "training.state") > 0
+        experiment.work("training.state") > 0
             && journal().matches(r#""event":"started","kind":"self_play""#).count() == 2
     });
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
-    let stopped = ended(child);
+    let stopped = Ended::from(child);
     assert_eq!(stopped.code, Some(130), "{}", stopped.stderr);
     // Both say how they ended, and the lock is free: nothing goes on.
     assert_eq!(journal().matches(r#""event":"ended early""#).count(), 2, "{}", journal());
-    let resumed = experiment.run(&options);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    experiment.run_ends(&options, 0);
     assert_eq!(results(&experiment), in_order(&options));
 }
 
@@ -223,13 +177,10 @@ fn an_error_of_the_games_is_one_of_the_wait_for_them() {
     assert_eq!(experiment.run(&[]).code, Some(0));
     let path = experiment.run_folder().join("networks/0000.safetensors");
     let whole = fs::read(&path).expect("reads");
-    let mut damaged = whole.clone();
-    *damaged.last_mut().expect("has bytes") ^= 1;
-    fs::write(&path, &damaged).expect("writes");
+    flip(&path);
     let start = "let coming = run.start_self_play(player, playing);\n";
     experiment.write(&format!("{TWO_NETS}{start}{TRAINING}coming.wait();\n"));
-    let failed = experiment.run(&[]);
-    assert_eq!(failed.code, Some(3), "{}", failed.stderr);
+    let failed = experiment.run_ends(&[], 3);
     // The training is done; the error is that of the line that waits.
     assert!(failed.stderr.contains("network 0002"), "{}", failed.stderr);
     assert!(failed.stderr.contains("error: x.rhai:9:8: "), "{}", failed.stderr);
@@ -244,8 +195,7 @@ fn an_error_of_the_games_is_one_of_the_wait_for_them() {
     // Repaired, the games are played.
     fs::write(&path, whole).expect("writes");
     experiment.write(&format!("{TWO_NETS}{start}{TRAINING}coming.wait();\n"));
-    let healed = experiment.run(&[]);
-    assert_eq!(healed.code, Some(0), "{}", healed.stderr);
+    let healed = experiment.run_ends(&[], 0);
     assert!(healed.stderr.contains("iteration 0001"), "{}", healed.stderr);
 }
 
@@ -253,8 +203,7 @@ fn an_error_of_the_games_is_one_of_the_wait_for_them() {
 fn an_error_of_the_script_stops_the_games_and_keeps_what_is_played() {
     let start = "let coming = run.start_self_play(player, playing + #{ games: 4000 });\n";
     let experiment = Experiment::new(&format!("{TWO_NETS}{start}{TRAINING}throw \"no more\";\n"));
-    let failed = experiment.run(&[]);
-    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
+    experiment.run_ends(&[], 1);
     let journal = fs::read_to_string(experiment.run_folder().join("journal.jsonl")).expect("a journal");
     assert_eq!(journal.matches(r#""event":"ended early","kind":"self_play""#).count(), 1, "{journal}");
 }
@@ -262,8 +211,7 @@ fn an_error_of_the_script_stops_the_games_and_keeps_what_is_played() {
 #[test]
 fn games_that_nothing_waits_for_are_waited_for_at_the_end() {
     let coming = Experiment::new(&format!("{TWO_NETS}run.start_self_play(player, playing);\n{TRAINING}"));
-    let ended = coming.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = coming.run_ends(&[], 0);
     assert!(ended.stdout.contains("1       0000"), "{}", ended.stdout);
     let order = Experiment::new(&format!("{TWO_NETS}{TRAINING}run.self_play(player, playing);\n"));
     assert_eq!(order.run(&[]).code, Some(0));
@@ -287,14 +235,10 @@ fn a_trial_of_a_sweep_may_play_beside_its_trainings() {
     let train = "let trained = run.train(net, run.window(), #{ updates: trial.updates, batch: 8 });";
     let trials = |script: &str| {
         let experiment = Experiment::new(script);
-        let ended = experiment.run(&[]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        experiment.run_ends(&[], 0);
         let mut files = experiment.results();
-        // Times, and which trial has taken a step over from the other.
-        let is_timed = |name: &str| {
-            ["journal.jsonl", "run.log", "run.lock", "costs.parquet"].iter().any(|end| name.ends_with(end))
-        };
-        files.retain(|(name, _)| name.contains("/games/") || name.contains("/networks/") && !is_timed(name));
+        // Other files say which trial has taken a step over from the other.
+        files.retain(|(name, _)| name.contains("/games/") || name.contains("/networks/"));
         assert!(files.iter().any(|(name, _)| name.contains("iteration=0001")), "{files:?}");
         files
     };
@@ -305,8 +249,7 @@ fn a_trial_of_a_sweep_may_play_beside_its_trainings() {
 #[test]
 fn a_check_plans_games_beside_other_steps() {
     let experiment = Experiment::new(BESIDE);
-    let plan = experiment.run(&["--check"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.stderr);
+    let plan = experiment.run_ends(&["--check"], 0);
     assert!(
         plan.stdout.contains("iteration 0001: self-play of 0000, beside the 2 steps before it"),
         "{}",
@@ -315,7 +258,7 @@ fn a_check_plans_games_beside_other_steps() {
     assert!(plan.stdout.contains("8 steps"), "{}", plan.stdout);
     assert!(!experiment.run_folder().exists());
     // A run that was killed has a part of the games done.
-    let mut child = experiment.start(&[&FIXED[..], &["--lanes", "2", "--set", "games=120"]].concat());
+    let mut child = experiment.begin(&["--lanes", "2", "--set", "games=120"]);
     wait_for("a shard beside the training", &mut child, || {
         // Each lane is at one of them at most; the others are recorded.
         shards(&experiment, "0001") > 8
@@ -332,9 +275,7 @@ fn costs_say_how_long_the_script_waited() {
     assert_eq!(experiment.run(&[]).code, Some(0));
     let select = "select kind, count(*) as steps, sum(case when waited < seconds then 1 else 0 end) as beside, \
         sum(case when waited > seconds then 1 else 0 end) as wrong from costs group by kind order by kind";
-    let child = experiment.start(&["sql", "small", select, "--format", "csv"]);
-    let rows = ended(child);
-    assert_eq!(rows.code, Some(0), "{}", rows.stderr);
+    let rows = experiment.command_ends(&["sql", "small", select, "--format", "csv"], 0);
     let expected = "kind,steps,beside,wrong\narena,2,0,0\nnetwork,1,0,0\nself_play,3,2,0\ntrain,2,0,0\n";
     assert_eq!(rows.stdout.replace('\r', ""), expected);
 }

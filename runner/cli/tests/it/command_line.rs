@@ -69,8 +69,7 @@ fn a_check_finds_the_same_problems_and_writes_nothing() {
 #[test]
 fn a_check_shows_steps_and_parameters_with_their_sources_and_computes_nothing() {
     let experiment = Experiment::new(SMALL);
-    let ended = experiment.run(&["--check", "--set", "games=100", "--seed", "9"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--check", "--set", "games=100", "--seed", "9"], 0);
     let squeezed: Vec<String> =
         ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     for expected in [
@@ -118,17 +117,16 @@ fn unknown_fields_of_results_get_a_suggestion() {
 #[test]
 fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
     let experiment = Experiment::new("");
-    let ended: Ended = experiment.start(&["y.rhai"]).wait_with_output().expect("ends").into();
+    let ended = experiment.command(&["y.rhai"]);
     assert!(
         ended.stderr.starts_with("error: cannot read the script y.rhai\n  because: "),
         "{}",
         ended.stderr
     );
     assert_eq!(ended.code, Some(2));
-    let ended: Ended = experiment.start(&["x.rhai", "--lanes", "0"]).wait_with_output().expect("ends").into();
-    assert_eq!(ended.code, Some(2));
+    experiment.command_ends(&["x.rhai", "--lanes", "0"], 2);
     let other = Experiment::new("open_run(\"small\")");
-    let ended: Ended = other.start(&["x.rhai", "--device", "gpu"]).wait_with_output().expect("ends").into();
+    let ended = other.command(&["x.rhai", "--device", "gpu"]);
     assert!(ended.stderr.contains("`gpu` is not a device"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(2));
 }
@@ -145,10 +143,9 @@ fn a_thrown_error_fails_unless_it_is_caught() {
 #[test]
 fn doctor_fails_if_runs_cannot_be_written() {
     let experiment = Experiment::new("");
-    let ended: Ended = experiment.start(&["doctor"]).wait_with_output().expect("ends").into();
+    let ended = experiment.command(&["doctor"]);
     assert!(ended.stdout.contains("ok     a game on cpu    works"), "{}", ended.stdout);
-    let ended: Ended =
-        experiment.start(&["doctor", "--out", "x.rhai"]).wait_with_output().expect("ends").into();
+    let ended = experiment.command(&["doctor", "--out", "x.rhai"]);
     assert!(ended.stdout.contains("WRONG  folder for runs  x.rhai cannot be written"), "{}", ended.stdout);
     assert_eq!(ended.code, Some(1));
 }
@@ -209,7 +206,7 @@ Options:
 #[test]
 fn help_of_a_missing_or_broken_script_is_an_error() {
     let experiment = Experiment::new("let x = ;");
-    let missing: Ended = experiment.start(&["y.rhai", "-h"]).wait_with_output().expect("ends").into();
+    let missing = experiment.command(&["y.rhai", "-h"]);
     assert!(missing.stderr.starts_with("error: cannot read the script y.rhai\n  because: "), "{missing:?}");
     assert_eq!((missing.code, missing.stdout.as_str()), (Some(2), ""));
     let broken = experiment.run(&["--help"]);
@@ -253,7 +250,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
     let mut first = String::new();
     let stdout = child.stdout.take().expect("a pipe");
     BufReader::new(stdout).read_line(&mut first).expect("reads");
-    let ended: Ended = child.wait_with_output().expect("ends").into();
+    let ended = Ended::from(child);
     assert_eq!((first.as_str(), ended.code, ended.stderr.as_str()), ("0\n", Some(0), ""));
 }
 
@@ -277,7 +274,7 @@ fn every_command_that_prints_much_or_at_once_may_lose_its_reader() {
     ] {
         let mut child = experiment.start(&args);
         drop(child.stdout.take());
-        let ended: Ended = child.wait_with_output().expect("ends").into();
+        let ended = Ended::from(child);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{args:?}");
     }
 }
@@ -307,14 +304,14 @@ fn a_script_and_parameters_may_come_from_pipes() {
     let script = fs::read_to_string(experiment.folder.path().join("x.rhai")).expect("reads");
     fs::write(experiment.folder.path().join("script"), script).expect("is read");
     fs::write(experiment.folder.path().join("values"), "a = 7").expect("is read");
-    let ended: Ended = child.wait_with_output().expect("ends").into();
+    let ended = Ended::from(child);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "a is 7\n"), "{}", ended.stderr);
     // Without a writer, one Ctrl-C is enough; before the program listens to it, the system ends the program.
     let child = experiment.start(&["x.rhai", "--params", "values"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
-    let ended: Ended = child.wait_with_output().expect("ends").into();
+    let ended = Ended::from(child);
     assert!(matches!(ended.code, Some(130) | None), "{:?}", ended.code);
     assert_eq!(ended.stderr, "");
     // Files of positions are read more than once, and a pipe would keep a program waiting.
@@ -324,8 +321,7 @@ fn a_script_and_parameters_may_come_from_pipes() {
     ] {
         experiment.write(&format!("let run = open_run(\"small\"); {step};"));
         for args in [&["--check"][..], &[]] {
-            let ended = experiment.run(args);
-            assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+            let ended = experiment.run_ends(args, 2);
             assert!(ended.stderr.contains("it is not a regular file"), "{}", ended.stderr);
         }
     }
@@ -333,8 +329,7 @@ fn a_script_and_parameters_may_come_from_pipes() {
     experiment.write("import \"script\" as script;");
     fs::rename(experiment.folder.path().join("script"), experiment.folder.path().join("script.rhai"))
         .expect("renames");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 2);
     assert!(ended.stderr.contains("is not a regular file"), "{}", ended.stderr);
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
+use std::path::PathBuf;
 
-use crate::experiment::{Ended, Experiment, SMALL, rewrite_journal};
+use crate::experiment::{Ended, Experiment, FIXED, SMALL, copy_folder, flip, rewrite_journal, wait_for};
 use dc0_core::board::{Game, Position};
 use dc0_core::store::{GameRow, read_table};
 use dc0_runs::sweep::folder::SweepRecord;
@@ -36,12 +34,6 @@ fn with_modules() -> Experiment {
     experiment
 }
 
-fn done(experiment: &Experiment, args: &[&str]) -> Ended {
-    let ended: Ended = experiment.start(args).wait_with_output().expect("ends").into();
-    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
-    ended
-}
-
 #[track_caller]
 fn check(ended: &Ended, code: i32, out: &[&str], err: &[&str]) {
     assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
@@ -53,23 +45,25 @@ fn check(ended: &Ended, code: i32, out: &[&str], err: &[&str]) {
     }
 }
 
-fn copied(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("lists").map(|entry| entry.expect("an entry").path()) {
-        let goal = to.join(entry.file_name().expect("a name"));
-        if entry.is_dir() { copied(&entry, &goal) } else { _ = fs::copy(&entry, &goal).expect("copies") }
-    }
-}
-
 #[test]
 fn diff_shows_where_two_runs_diverge_and_why() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
-    copied(&experiment.run_folder(), &experiment.folder.path().join("datasets/copy"));
-    let same = done(&experiment, &["diff", "small", "datasets/copy"]);
+    copy_folder(&experiment.run_folder(), &experiment.folder.path().join("datasets/copy"));
+    let same = experiment.command(&["diff", "small", "datasets/copy"]);
     check(&same, 0, &["script: the same", "The results are the same: all 8 steps have the same files."], &[]);
+    // A folder may have a name that no run can be given.
+    copy_folder(&experiment.run_folder(), &experiment.folder.path().join("moved/x:1 \"é\""));
+    let moved = "moved/x:1 \"é\"";
+    for args in [
+        &["diff", "small", moved][..],
+        &["replay", moved, "0:0"],
+        &["export", "pgn", moved, "--out", "x.pgn"],
+    ] {
+        check(&experiment.command(args), 0, &[], &[]);
+    }
     assert_eq!(experiment.run(&["--set", "updates=6"]).code, Some(0));
-    let differs = done(&experiment, &["diff", "copy", "small"]);
+    let differs = experiment.command(&["diff", "copy", "small"]);
     let expected = [
         "updates  8 -> 6",
         "network 0001    train      updates 8 -> 6",
@@ -81,7 +75,7 @@ fn diff_shows_where_two_runs_diverge_and_why() {
     experiment
         .write(&SMALL.replace("let search = #{ simulations: 4 };", "let search = #{ simulations: 6 };"));
     assert_eq!(experiment.run(&[]).code, Some(0));
-    let json = done(&experiment, &["diff", "copy", "small", "--format", "json"]);
+    let json = experiment.command(&["diff", "copy", "small", "--format", "json"]);
     let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(
         (json.code, &page["same"], &page["same_script"]),
@@ -90,7 +84,7 @@ fn diff_shows_where_two_runs_diverge_and_why() {
     let step = &page["steps"][page["parts_at"].as_u64().expect("a place") as usize];
     assert_eq!((&step["name"], &step["status"]), (&"iteration 0000".into(), &"other_step".into()));
     assert_eq!(step["reasons"][0]["parameter"], "search.simulations");
-    let text = done(&experiment, &["diff", "copy", "small"]);
+    let text = experiment.command(&["diff", "copy", "small"]);
     check(&text, 1, &["-let search = #{ simulations: 4 };", "+let search = #{ simulations: 6 };"], &[]);
     assert!(text.stdout.lines().all(|line| line == line.trim_end()), "{}", text.stdout);
 }
@@ -102,7 +96,7 @@ fn missing_and_damaged_runs_have_their_exit_codes() {
     let absent = "\"nothing\" is neither the folder of a run nor the name of one in datasets/";
     for args in [&["diff", "small", "nothing"][..], &["reproduce", "nothing"], &["replay", "nothing", "0:0"]]
     {
-        check(&done(&experiment, args), 2, &[], &[absent]);
+        check(&experiment.command(args), 2, &[], &[absent]);
     }
     for (name, expected) in [
         ("0:99", "iteration 0000 has no game 99; its games are 0 to 3"),
@@ -113,20 +107,19 @@ fn missing_and_damaged_runs_have_their_exit_codes() {
             "expected ITERATION:GAME such as 3:17, or match:MATCH:GAME such as match:2:5, got \"seven\"",
         ),
     ] {
-        check(&done(&experiment, &["replay", "small", name]), 2, &[], &[expected]);
+        check(&experiment.command(&["replay", "small", name]), 2, &[], &[expected]);
     }
     check(
-        &done(&experiment, &["replay", "small", "0:1", "--ply", "900"]),
+        &experiment.command(&["replay", "small", "0:1", "--ply", "900"]),
         2,
         &[],
         &["the game has no ply 900"],
     );
     let games = experiment.first_in("games/");
-    let mut content = fs::read(&games).expect("reads");
-    content[20] ^= 1;
-    fs::write(&games, &content).expect("writes");
-    check(&done(&experiment, &["replay", "small", "0:0"]), 3, &[], &["games/iteration=0000"]);
-    let diff = || done(&experiment, &["diff", "small", "small"]);
+    let content = fs::read(&games).expect("reads");
+    flip(&games);
+    check(&experiment.command(&["replay", "small", "0:0"]), 3, &[], &["games/iteration=0000"]);
+    let diff = || experiment.command(&["diff", "small", "small"]);
     check(&diff(), 3, &[], &["games/iteration=0000", "its content is not what the finished step wrote"]);
     fs::write(&games, &content[..100]).expect("writes");
     check(&diff(), 3, &[], &["games/iteration=0000", "has 100 bytes instead of"]);
@@ -136,7 +129,7 @@ fn missing_and_damaged_runs_have_their_exit_codes() {
     let text = fs::read_to_string(&manifest).expect("reads");
     fs::write(&manifest, &text[..text.len() / 2]).expect("writes");
     for args in [&["diff", "small", "small"][..], &["reproduce", "small"], &["replay", "small", "0:0"]] {
-        check(&done(&experiment, args), 3, &[], &["is damaged"]);
+        check(&experiment.command(args), 3, &[], &["is damaged"]);
     }
 }
 
@@ -149,25 +142,25 @@ fn a_run_is_reproduced_from_its_folder_alone() {
     fs::remove_dir_all(experiment.folder.path().join("lib")).expect("removes");
     let expected = ["network 0001    train", "same", "Reproduced: all 4 steps produced the same"];
     check(
-        &done(&experiment, &["reproduce", "small", "--lanes", "1"]),
+        &experiment.command(&["reproduce", "small", "--lanes", "1"]),
         0,
         &expected,
         &["reproducing 4 steps of"],
     );
     let again = experiment.folder.path().join("datasets/small.reproduced");
     assert!(!again.exists(), "the default folder is removed");
-    let json = done(&experiment, &["reproduce", "small", "--out", "again", "--format", "json"]);
+    let json = experiment.command(&["reproduce", "small", "--out", "again", "--format", "json"]);
     let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!((json.code, &page["same"]), (Some(0), &Json::from(true)));
     assert!(experiment.folder.path().join("again/small/run.json").is_file(), "what was asked for is kept");
     check(
-        &done(&experiment, &["diff", "small", "again/small"]),
+        &experiment.command(&["diff", "small", "again/small"]),
         0,
         &["parameters of the script: the same"],
         &[],
     );
     for out in ["datasets", "datasets/small/inside"] {
-        let refused = done(&experiment, &["reproduce", "small", "--out", out]);
+        let refused = experiment.command(&["reproduce", "small", "--out", out]);
         check(&refused, 2, &[], &["the run must not change; give another --out"]);
     }
     assert_eq!(experiment.results(), before, "the original is as it was");
@@ -184,32 +177,28 @@ fn a_run_is_reproduced_from_its_folder_alone() {
         "Not reproduced: 3 of 4 steps",
         "They diverge at iteration 0000",
     ];
-    check(&done(&experiment, &["reproduce", "small"]), 1, &expected, &["in the original"]);
+    check(&experiment.command(&["reproduce", "small"]), 1, &expected, &["in the original"]);
     assert!(again.exists(), "what differs is kept");
 }
 
 #[test]
 fn a_killed_reproduction_of_an_unfinished_run_resumes() {
     let experiment = Experiment::new(&SMALL.replace("updates: 8", "updates: 40"));
-    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    let mut child = experiment.begin(&[]);
     let steps = experiment.run_folder().join("steps");
     let is_manifest = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|kind| kind == "json");
     let finished = || fs::read_dir(&steps).map_or(0, |all| all.flatten().filter(is_manifest).count());
-    while finished() < 3 {
-        sleep(Duration::from_millis(10));
-    }
+    wait_for("three steps", || finished() >= 3);
     child.kill().expect("can be killed");
     child.wait().expect("ends");
     let count = finished();
     let again = experiment.folder.path().join("datasets/small.reproduced/small");
     let mut first = experiment.start(&["reproduce", "small"]);
-    while !again.join("steps").is_dir() {
-        sleep(Duration::from_millis(10));
-    }
+    wait_for("steps", || again.join("steps").is_dir());
     first.kill().expect("can be killed");
     first.wait().expect("ends");
     let expected = format!("Reproduced: all {count} steps produced the same");
-    check(&done(&experiment, &["reproduce", "small", "--keep"]), 0, &[&expected], &[]);
+    check(&experiment.command(&["reproduce", "small", "--keep"]), 0, &[&expected], &[]);
     let journal = fs::read_to_string(again.join("journal.jsonl")).expect("reads");
     assert_eq!(journal.matches("\"opened\"").count(), 2, "{journal}");
     assert!(!journal.contains("taken over"));
@@ -224,18 +213,18 @@ fn reproducing_recomputes_reused_steps_and_refuses_sweeps() {
     assert_eq!(second.stderr.matches("(taken over from").count(), 3, "{}", second.stderr);
     fs::remove_dir_all(experiment.run_folder()).expect("removes");
     let expected = ["Reproduced: all 4 steps produced the same"];
-    let reproduced = done(&experiment, &["reproduce", "second"]);
+    let reproduced = experiment.command(&["reproduce", "second"]);
     check(&reproduced, 0, &expected, &[]);
     assert!(!reproduced.stderr.contains("taken over"), "{}", reproduced.stderr);
     let sweep = experiment.folder.path().join("datasets/many");
-    copied(&experiment.folder.path().join("datasets/second"), &sweep.join("trials/0000-0"));
+    copy_folder(&experiment.folder.path().join("datasets/second"), &sweep.join("trials/0000-0"));
     let record = SweepRecord::new("many", "x.rhai", Direction::Maximize, 3, 2);
     record.write(&Folder::at(&sweep)).expect("writes");
     let expected = ["is a sweep", "dc0-run x.rhai --out DIR --seed 3 --threads 2"];
-    check(&done(&experiment, &["reproduce", "many"]), 2, &[], &expected);
-    check(&done(&experiment, &["reproduce", "many/trials/0000-0"]), 2, &[], &["is a trial of a sweep"]);
-    check(&done(&experiment, &["diff", "many", "second"]), 2, &[], &["is a sweep", "trials/0000-0"]);
-    check(&done(&experiment, &["diff", "many/trials/0000-0", "second"]), 0, &[], &[]);
+    check(&experiment.command(&["reproduce", "many"]), 2, &[], &expected);
+    check(&experiment.command(&["reproduce", "many/trials/0000-0"]), 2, &[], &["is a trial of a sweep"]);
+    check(&experiment.command(&["diff", "many", "second"]), 2, &[], &["is a sweep", "trials/0000-0"]);
+    check(&experiment.command(&["diff", "many/trials/0000-0", "second"]), 0, &[], &[]);
 }
 
 #[test]
@@ -243,19 +232,19 @@ fn every_stored_game_replays_to_the_same_moves_and_visits() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     for game in ["0:0", "0:3", "0:5", "match:0:3", "match:1:1"] {
-        let same = done(&experiment, &["replay", "small", game, "--recompute"]);
+        let same = experiment.command(&["replay", "small", game, "--recompute"]);
         check(&same, 0, &["played again from the seed: the same moves and visits"], &[]);
-        let json = done(&experiment, &["replay", "small", game, "--format", "json"]);
+        let json = experiment.command(&["replay", "small", game, "--format", "json"]);
         let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
         let plies = page["plies"].as_array().expect("plies");
-        let pgn = done(&experiment, &["replay", "small", game, "--pgn"]);
+        let pgn = experiment.command(&["replay", "small", game, "--pgn"]);
         let count = format!("[PlyCount \"{}\"]", plies.len() - 1);
         check(&pgn, 0, &[&count, plies[0]["san"].as_str().expect("a move")], &[]);
         assert_eq!(plies[0]["search"].is_object(), !game.starts_with("match"), "{}", plies[0]);
     }
-    let ply = done(&experiment, &["replay", "small", "0:1", "--ply", "1", "--ascii"]);
+    let ply = experiment.command(&["replay", "small", "0:1", "--ply", "1", "--ascii"]);
     check(&ply, 0, &["iteration 0000, game 1:", "ply 1: 1...", "for Black", "visits", "     a  b  c"], &[]);
-    let whole = done(&experiment, &["replay", "small", "0:1", "--ascii"]);
+    let whole = experiment.command(&["replay", "small", "0:1", "--ascii"]);
     assert!(whole.stdout.matches("     a  b  c").count() > 5, "{}", whole.stdout);
     // Another seed of the step plays other games.
     let manifests = fs::read_dir(experiment.run_folder().join("steps")).expect("a folder").flatten();
@@ -266,10 +255,10 @@ fn every_stored_game_replays_to_the_same_moves_and_visits() {
     other.write(&path).expect("writes");
     let journal = experiment.run_folder().join("journal.jsonl");
     rewrite_journal(&journal, |line| line.replace(&manifest.digest(), &other.digest()));
-    let other = done(&experiment, &["replay", "small", "0:3", "--recompute"]);
+    let other = experiment.command(&["replay", "small", "0:3", "--recompute"]);
     check(&other, 1, &["played again from the seed: different, first at game"], &[]);
     fs::remove_file(experiment.first_in("networks/0000.safetensors")).expect("removes");
-    check(&done(&experiment, &["replay", "small", "0:3", "--recompute"]), 2, &[], &["is not in"]);
+    check(&experiment.command(&["replay", "small", "0:3", "--recompute"]), 2, &[], &["is not in"]);
 }
 
 /// A run whose games start from a book, and then from games of its own.
@@ -311,7 +300,7 @@ fn games_start_from_books_and_earlier_games_and_are_played_again() {
     let archive: Vec<String> = first.iter().flat_map(searched).collect();
     assert!(second.iter().all(|game| archive.contains(&game.start_fen)), "{second:?}");
     for game in ["0:1", "0:4", "1:1", "1:4"] {
-        let same = done(&experiment, &["replay", "small", game, "--recompute"]);
+        let same = experiment.command(&["replay", "small", game, "--recompute"]);
         check(&same, 0, &["played again from the seed: the same moves and visits"], &[]);
     }
     // Copies of all games in one iteration, with other targets for about half of the positions.
@@ -319,10 +308,10 @@ fn games_start_from_books_and_earlier_games_and_are_played_again() {
     let copies = rows(2);
     assert_eq!(moves(&copies), [moves(&first), moves(&second)].concat());
     assert_eq!(copies.iter().map(|game| game.game).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
-    let again = done(&experiment, &["replay", "small", "2:1", "--recompute"]);
+    let again = experiment.command(&["replay", "small", "2:1", "--recompute"]);
     check(&again, 2, &[], &["the games of iteration 0002 are copies with new targets"]);
-    check(&done(&experiment, &["replay", "small", "2:11"]), 0, &[], &[]);
-    check(&done(&experiment, &["verify", "small"]), 0, &[], &[]);
+    check(&experiment.command(&["replay", "small", "2:11"]), 0, &[], &[]);
+    check(&experiment.command(&["verify", "small"]), 0, &[], &[]);
     let resumed = experiment.run(&[]);
     check(&resumed, 0, &[], &["5 steps done before"]);
     let refused = |args: &[&str], expected: &str| check(&experiment.run(args), 2, &[], &[expected]);
@@ -351,7 +340,7 @@ fn the_smoke_experiment_is_reproduced_byte_for_byte() {
     let experiment = Experiment::new(include_str!("../../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
     let expected = ["Reproduced: all 12 steps produced the same 30 files."];
-    check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);
+    check(&experiment.command(&["reproduce", "smoke"]), 0, &expected, &[]);
 }
 
 /// Games of one run, and a net that another one trains and plays from them.
@@ -369,16 +358,14 @@ fn a_run_that_names_another_one_is_reproduced_beside_it() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     experiment.write(NAMES_ANOTHER);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let expected = ["Reproduced: all 3 steps produced the same"];
-    check(&done(&experiment, &["reproduce", "pupil"]), 0, &expected, &[]);
-    let ended = done(&experiment, &["reproduce", "pupil", "--format", "json"]);
+    check(&experiment.command(&["reproduce", "pupil"]), 0, &expected, &[]);
+    let ended = experiment.command(&["reproduce", "pupil", "--format", "json"]);
     assert!(serde_json::from_str::<Json>(&ended.stdout).is_ok(), "{}", ended.stdout);
     fs::rename(experiment.folder.path().join("datasets/small"), experiment.folder.path().join("moved"))
         .expect("moves");
-    let ended = done(&experiment, &["reproduce", "pupil"]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = experiment.command_ends(&["reproduce", "pupil"], 2);
     assert!(ended.stderr.contains("\"small\" is neither a dataset nor a run"), "{}", ended.stderr);
     assert!(!experiment.folder.path().join("datasets/pupil.reproduced").exists(), "nothing is left");
 }
@@ -388,13 +375,11 @@ fn a_run_whose_sources_do_not_fit_is_not_begun() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     experiment.write(&SMALL.replace("open_run(\"small\")", "open_run(\"second\", #{ from: [\"small\"] })"));
-    let start = |threads| {
-        let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--set", "iterations=1", "--threads"];
-        done(&experiment, &[&args[..], &[threads]].concat())
+    let start = |threads, code| {
+        let args = [&FIXED[..6], &[threads, "--set", "iterations=1"]].concat();
+        experiment.command_ends(&args, code);
     };
-    let refused = start("2");
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    start("2", 2);
     assert!(!experiment.folder.path().join("datasets/second/run.json").exists());
-    let ended = start("1");
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    start("1", 0);
 }

@@ -6,32 +6,23 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment, SMALL, results_of};
+use crate::experiment::{Ended, Experiment, SMALL, copy_folder, flip};
 use crate::serve::server::Server;
 use crate::verify::by_kind;
 
 fn whole() -> Experiment {
     let experiment = Experiment::new(SMALL);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     experiment
 }
 
 #[track_caller]
 fn ends(experiment: &Experiment, args: &[&str], code: i32, parts: &[&str]) -> Ended {
-    let ended = experiment.command(args);
-    assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
+    let ended = experiment.command_ends(args, code);
     for part in parts {
         assert!(ended.stderr.contains(part), "{args:?}: {part}: {}", ended.stderr);
     }
     ended
-}
-
-fn flip(path: &Path) {
-    let mut bytes = fs::read(path).expect("reads");
-    let middle = bytes.len() / 3;
-    bytes[middle] ^= 1;
-    fs::write(path, bytes).expect("writes");
 }
 
 /// The page of a report, and the sections that say that they are incomplete.
@@ -71,8 +62,7 @@ fn a_report_says_on_its_page_what_is_missing_or_damaged() {
         ("generations.json", "it is missing, and journal.jsonl says that generation"),
         ("journal.jsonl", "line 4: its digest is"),
     ];
-    let ended = experiment.command(&["report", "small"]);
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let ended = experiment.command_ends(&["report", "small"], 3);
     let (html, incomplete) = page(&experiment);
     let html = html.replace("&#39;", "'");
     for (file, found) in expected {
@@ -173,8 +163,7 @@ fn a_report_without_a_record_shows_the_rest() {
 fn a_record_of_another_run_is_noticed() {
     let experiment = whole();
     let run = experiment.run_folder();
-    let ended = experiment.run(&["--out", "others", "--seed", "5"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&["--out", "others", "--seed", "5"], 0);
     let other = experiment.folder.path().join("others/small");
     fs::copy(other.join("run.json"), run.join("run.json")).expect("copies");
     let swapped = "run.json is damaged: its digest is";
@@ -188,15 +177,13 @@ fn costs_of_another_run_are_noticed_and_written_again() {
     let experiment = whole();
     let run = experiment.run_folder();
     let before = experiment.command(&["sql", "small", "select * from costs", "--format", "csv"]);
-    let ended = experiment.run(&["--out", "others", "--seed", "5"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&["--out", "others", "--seed", "5"], 0);
     fs::copy(experiment.folder.path().join("others/small/costs.parquet"), run.join("costs.parquet"))
         .expect("copies");
     let swapped = "its seed is \"5\", not \"1\"";
     ends(&experiment, &["sql", "small", "select count(*) from costs"], 3, &[swapped]);
     for damage in [|path: &Path| flip(path), |path: &Path| fs::remove_file(path).expect("removes")] {
-        let ended = experiment.run(&[]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(&[], 0);
         assert!(
             ended.stderr.contains("costs.parquet") && ended.stderr.contains("it was written again"),
             "{}",
@@ -227,8 +214,7 @@ fn removed_generations_are_noticed_and_written_again_with_a_message() {
     fs::write(experiment.folder.path().join("y.rhai"), "fork(\"small\", 1, #{ name: \"forked\" });")
         .expect("writes");
     ends(&experiment, &["y.rhai"], 3, &[lost]);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     assert!(
         ended.stderr.contains(lost) && ended.stderr.contains("it is written again as the script promotes"),
         "{}",
@@ -252,8 +238,7 @@ fn a_removed_journal_is_noticed_and_the_run_goes_on_without_its_past() {
     let ended = experiment.command(&["verify", "small"]);
     assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
     fs::remove_file(experiment.run_folder().join("report.html")).expect("removes");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     let message =
         "journal.jsonl is missing; the run goes on without the record of its earlier events and times";
     assert!(ended.stderr.contains(message), "{}", ended.stderr);
@@ -284,8 +269,7 @@ fn copies_of_parts_and_manifests_are_noticed_and_the_run_sets_them_aside() {
         let rest = games(&["--incomplete"]);
         assert_eq!((rest.code, &rest.stdout), (Some(0), &counted), "{}", rest.stderr);
         fs::remove_file(experiment.run_folder().join("report.html")).expect("removes");
-        let ended = experiment.run(&[]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(&[], 0);
         assert_eq!(games(&[]).stdout, counted);
         let mut results = experiment.results();
         results.retain(|(name, _)| !name.starts_with("superseded/"));
@@ -344,8 +328,7 @@ fn removed_files_of_a_sweep_are_noticed() {
     let kept = fs::read(&journal).expect("reads");
     flip(&journal);
     let heals = "put back a good copy, or delete it and give the sweep's command again";
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 3);
     assert!(ended.stderr.contains("trials.jsonl") && ended.stderr.contains(heals), "{}", ended.stderr);
     // Queries read the table, which has a digest of its own.
     for args in [&["report", "small"][..], &["export", "optuna", "small", "--out", "optuna.db"]] {
@@ -354,8 +337,7 @@ fn removed_files_of_a_sweep_are_noticed() {
     fs::write(&journal, kept).expect("writes");
 
     fs::remove_file(&journal).expect("removes");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     assert!(ended.stderr.contains("trials.jsonl is missing; its trials are done again"), "{}", ended.stderr);
     assert_eq!(fs::read(sweep.join("trials.parquet")).expect("is back"), table);
 
@@ -421,11 +403,7 @@ fn the_live_view_shows_damaged_runs() {
 fn copied(experiment: &Experiment) -> Experiment {
     let script = fs::read_to_string(experiment.folder.path().join("x.rhai")).expect("reads");
     let copy = Experiment::new(&script);
-    for (name, _) in results_of(&experiment.run_folder()) {
-        let to = copy.run_folder().join(&name);
-        fs::create_dir_all(to.parent().expect("a folder")).expect("creates");
-        fs::copy(experiment.run_folder().join(&name), to).expect("copies");
-    }
+    copy_folder(&experiment.run_folder(), &copy.run_folder());
     copy
 }
 

@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment, flip, piped};
 
 fn said(program: &Path, folder: &Path, args: &[&str]) -> Ended {
-    let mut command = Command::new(program);
-    command.current_dir(folder).args(args).stdin(Stdio::null());
-    command.output().expect("the program starts").into()
+    piped(Command::new(program).current_dir(folder).args(args), b"")
 }
 
 #[test]
@@ -59,10 +57,10 @@ fn what_is_no_evalfile_or_a_damaged_one_is_refused() {
         said(own, folder, &["export", "evalfile", "shipped:az_small", "--out", "small"]).code,
         Some(0)
     );
-    let mut bytes = fs::read(folder.join("small")).expect("reads");
-    bytes[5000] ^= 1;
-    fs::write(folder.join("flipped"), &bytes).expect("writes");
+    let bytes = fs::read(folder.join("small")).expect("reads");
     fs::write(folder.join("cut"), &bytes[..9000]).expect("writes");
+    fs::write(folder.join("flipped"), bytes).expect("writes");
+    flip(&folder.join("flipped"));
     let refused = |file: &str, code: i32, expected: &str| {
         let ended = said(own, folder, &["export", "engine", file, "--out", "engine"]);
         assert_eq!(ended.code, Some(code), "{}", ended.stderr);

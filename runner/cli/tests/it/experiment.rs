@@ -1,9 +1,10 @@
 //! A temporary folder with a script, and how to run the program on it.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::Duration;
 
 /// Every kind of step with the least possible work; takes some seconds in all.
@@ -23,6 +24,10 @@ for iteration in 0..p.iterations {
 print(`generation ${run.generation}`);
 run.arena(best, "random", #{ games: 2, search: search, max_plies: 30 });
 "#;
+
+/// The script with one training thread, so that results can be compared, and one backend, so that no measurement decides which bytes are
+/// written.
+pub(crate) const FIXED: [&str; 7] = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
 
 /// A script in a folder of its own.
 pub(crate) struct Experiment {
@@ -44,6 +49,44 @@ impl From<Output> for Ended {
     }
 }
 
+impl From<Child> for Ended {
+    fn from(child: Child) -> Self {
+        child.wait_with_output().expect("ends").into()
+    }
+}
+
+impl Ended {
+    #[track_caller]
+    fn with_code(self, code: i32, args: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{args:?}: {}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Checks that a text is in the standard output.
+    #[track_caller]
+    pub(crate) fn has(&self, part: &str) {
+        assert!(self.stdout.contains(part), "no \"{part}\" in\n{}\n{}", self.stdout, self.stderr);
+    }
+
+    /// Checks that a text is not in the standard output.
+    #[track_caller]
+    pub(crate) fn lacks(&self, part: &str) {
+        assert!(!self.stdout.contains(part), "\"{part}\" in\n{}", self.stdout);
+    }
+}
+
+/// Runs a program to its end, with an input through a pipe.
+pub(crate) fn piped(command: &mut Command, input: &[u8]) -> Ended {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    thread::scope(|scope| {
+        // A program that refuses its arguments reads nothing.
+        scope.spawn(move || drop(pipe.write_all(input)));
+        child.into()
+    })
+}
+
 impl Experiment {
     /// Writes the script as `x.rhai`.
     pub(crate) fn new(script: &str) -> Self {
@@ -57,7 +100,7 @@ impl Experiment {
         fs::write(self.folder.path().join("x.rhai"), script).expect("writes");
     }
 
-    /// Starts the program in the folder, with one training thread so that results can be compared.
+    /// Starts the program in the folder.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
         command.current_dir(self.folder.path()).args(args);
@@ -65,17 +108,31 @@ impl Experiment {
         command.spawn().expect("the program starts")
     }
 
-    /// Runs the program to its end.
-    pub(crate) fn command(&self, args: &[&str]) -> Ended {
-        self.start(args).wait_with_output().expect("ends").into()
+    /// Starts the script with [`FIXED`] and other options.
+    pub(crate) fn begin(&self, args: &[&str]) -> Child {
+        self.start(&[&FIXED, args].concat())
     }
 
-    /// Runs the script to its end.
+    /// Runs the program to its end.
+    pub(crate) fn command(&self, args: &[&str]) -> Ended {
+        self.start(args).into()
+    }
+
+    /// Runs the script to its end, with [`FIXED`] and other options.
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
-        // The backend is fixed, so that no measurement decides which bytes are written.
-        let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
-        let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
-        self.command(&all)
+        self.begin(args).into()
+    }
+
+    /// As [`Self::command`]; another exit code is an error.
+    #[track_caller]
+    pub(crate) fn command_ends(&self, args: &[&str], code: i32) -> Ended {
+        self.command(args).with_code(code, args)
+    }
+
+    /// As [`Self::run`]; another exit code is an error.
+    #[track_caller]
+    pub(crate) fn run_ends(&self, args: &[&str], code: i32) -> Ended {
+        self.run(args).with_code(code, args)
     }
 
     /// Starts the program again and again, and kills it a little later each time, until it comes to its end.
@@ -85,7 +142,7 @@ impl Experiment {
             sleep(Duration::from_millis(130 + 65 * attempt));
             // Does nothing if it has ended already.
             let _ = child.kill();
-            let ended: Ended = child.wait_with_output().expect("ends").into();
+            let ended = Ended::from(child);
             match ended.code {
                 Some(0) => break,
                 None => {}
@@ -95,6 +152,24 @@ impl Experiment {
         }
     }
 
+    /// Runs the script until there are that many work files whose names begin like this, then kills it.
+    #[track_caller]
+    pub(crate) fn kill_at(&self, begin: &str, count: usize) {
+        let mut child = self.begin(&[]);
+        let is_reached = is_reached(begin, &mut child, || self.work(begin) >= count);
+        assert!(is_reached, "ended before it could be killed");
+        child.kill().expect("kills");
+        child.wait().expect("ends");
+    }
+
+    /// The number of work files of unfinished steps whose names begin like this.
+    pub(crate) fn work(&self, begin: &str) -> usize {
+        let steps = fs::read_dir(self.run_folder().join("steps/work")).into_iter().flatten().flatten();
+        let files = steps.flat_map(|step| fs::read_dir(step.path()).into_iter().flatten().flatten());
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(begin) && !is_unfinished(Path::new(name))).count()
+    }
+
     /// The run's folder.
     pub(crate) fn run_folder(&self) -> PathBuf {
         self.folder.path().join("datasets/small")
@@ -102,10 +177,7 @@ impl Experiment {
 
     /// Every file of the run whose content must be reproducible, with its digest.
     pub(crate) fn results(&self) -> Vec<(String, String)> {
-        let mut files = results_of(&self.run_folder());
-        let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
-        files.retain(|(name, _)| !timed.contains(&name.as_str()));
-        files
+        results_below(&self.run_folder())
     }
 
     /// The first file of the run below a folder.
@@ -131,10 +203,63 @@ pub(crate) fn rewrite_journal(path: &Path, change: impl Fn(&str) -> String) {
     fs::write(path, journal).expect("writes");
 }
 
-/// Every file of a run with its digest.
-pub(crate) fn results_of(run: &Path) -> Vec<(String, String)> {
+/// Waits for something that takes a moment.
+#[track_caller]
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..24_000 {
+        if is_so() {
+            return;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    panic!("waited two minutes for {what}");
+}
+
+/// As [`wait_for`]; false if the program ends before.
+#[track_caller]
+pub(crate) fn is_reached(what: &str, child: &mut Child, mut is_so: impl FnMut() -> bool) -> bool {
+    let mut is_reached = false;
+    wait_for(what, || {
+        is_reached = is_so();
+        is_reached || child.try_wait().expect("looks").is_some()
+    });
+    is_reached
+}
+
+/// Whether a file was still being written when the program was killed.
+pub(crate) fn is_unfinished(path: &Path) -> bool {
+    path.extension().is_some_and(|kind| kind == "tmp")
+}
+
+/// Flips a bit of a file.
+pub(crate) fn flip(path: &Path) {
+    let mut bytes = fs::read(path).expect("reads");
+    let at = bytes.len() / 3;
+    bytes[at] ^= 1;
+    fs::write(path, bytes).expect("writes");
+}
+
+/// Copies all files below a folder.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    for (name, _) in files_below(from) {
+        let target = to.join(&name);
+        fs::create_dir_all(target.parent().expect("a folder")).expect("creates");
+        fs::copy(from.join(&name), target).expect("copies");
+    }
+}
+
+/// As [`files_below`], without the files that depend on time.
+pub(crate) fn results_below(root: &Path) -> Vec<(String, String)> {
+    let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
+    let mut files = files_below(root);
+    files.retain(|(name, _)| !timed.iter().any(|timed| name.ends_with(timed)));
+    files
+}
+
+/// Every file below a folder with its digest.
+pub(crate) fn files_below(root: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
-    list(run, run, &mut files);
+    list(root, root, &mut files);
     files.sort();
     files
 }

@@ -4,12 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::experiment::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL, piped};
 
 fn run(args: &[&str]) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
-    command.args(args).env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR");
-    command.output().expect("the program starts").into()
+    piped(command.args(args).env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR"), b"")
 }
 
 fn explain(args: &[&str]) -> Ended {
@@ -94,8 +93,7 @@ fn bad_input_is_reported() {
 #[test]
 fn stored_games_are_explained_with_nets_of_runs() {
     let experiment = Experiment::new(SMALL);
-    let ran = experiment.run(&["--set", "iterations=1"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    experiment.run_ends(&["--set", "iterations=1"], 0);
     let run = experiment.run_folder();
     let run = run.to_str().expect("UTF-8");
     let explained =

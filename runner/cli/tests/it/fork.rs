@@ -2,10 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment, SMALL, results_of};
+use crate::experiment::{Ended, Experiment, FIXED, SMALL, files_below, flip, results_below, wait_for};
 
 /// Continues `small` as `small` itself does.
 const FORK: &str = r#"// A fork.
@@ -27,21 +25,16 @@ for iteration in run.iterations..p.iterations {
 run.arena(best, "random", #{ games: 2, search: search, max_plies: 30 });
 "#;
 
-/// Options that make runs comparable.
-const FIXED: [&str; 6] = ["--device", "cpu", "--backend", "torch", "--threads", "1"];
-
 /// A finished run `small` of four iterations, and a script that forks it.
 fn source_run() -> Experiment {
     let experiment = Experiment::new(SMALL);
-    let ended = experiment.run(&["--set", "iterations=4"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&["--set", "iterations=4"], 0);
     fs::write(experiment.folder.path().join("y.rhai"), FORK).expect("writes");
     experiment
 }
 
 fn fork(experiment: &Experiment, args: &[&str]) -> Ended {
-    let all: Vec<&str> = ["y.rhai"].iter().chain(args).copied().collect();
-    experiment.start(&all).wait_with_output().expect("ends").into()
+    experiment.command(&[&["y.rhai"], args].concat())
 }
 
 fn folder(experiment: &Experiment, run: &str) -> PathBuf {
@@ -50,9 +43,8 @@ fn folder(experiment: &Experiment, run: &str) -> PathBuf {
 
 /// Every file of a run with its digest, except those that record when and by what it was made.
 fn results(run: &Path) -> Vec<(String, String)> {
-    let own = ["journal.jsonl", "run.log", "run.lock", "run.json", "costs.parquet"];
-    let mut files = results_of(run);
-    files.retain(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with("scripts/"));
+    let mut files = results_below(run);
+    files.retain(|(name, _)| name != "run.json" && !name.starts_with("scripts/"));
     files
 }
 
@@ -110,8 +102,7 @@ fn a_fork_hard_links_files_and_survives_the_removal_of_its_source() {
 fn a_fork_killed_at_any_time_resumes_to_the_same_bytes() {
     let experiment = source_run();
     assert_eq!(fork(&experiment, &["--set", "name=whole"]).code, Some(0));
-    let args: Vec<&str> = ["y.rhai"].into_iter().chain(FIXED).collect();
-    experiment.run_killed(&args);
+    experiment.run_killed(&[&["y.rhai"], &FIXED[1..]].concat());
     assert_eq!(results(&folder(&experiment, "forked")), results(&folder(&experiment, "whole")));
 }
 
@@ -131,9 +122,7 @@ fn a_new_seed_or_parameter_changes_only_steps_after_the_fork_point() {
         assert!(digests(&own).iter().all(|digest| !digests(&other).contains(digest)), "{changed}");
     }
     for game in ["0:1", "3:1"] {
-        let args = ["replay", "forked", game, "--recompute"];
-        let replayed: Ended = experiment.start(&args).wait_with_output().expect("ends").into();
-        assert_eq!(replayed.code, Some(0), "{game}: {}{}", replayed.stdout, replayed.stderr);
+        experiment.command_ends(&["replay", "forked", game, "--recompute"], 0);
     }
     let record = fs::read_to_string(folder(&experiment, "forked").join("run.json")).expect("reads");
     assert!(record.contains("\"seed\": 5") && record.contains("\"from\": \"small\""), "{record}");
@@ -225,9 +214,8 @@ fn forking_a_damaged_run_reports_the_damage() {
     refused(&experiment, &[], 3, "bytes instead of");
     fs::remove_file(&file).expect("removes");
     refused(&experiment, &[], 3, &format!("{name} is gone, and a fork would begin with it"));
-    let mut flipped = sound.clone();
-    *flipped.last_mut().expect("has bytes") ^= 1;
-    fs::write(&file, flipped).expect("writes");
+    fs::write(&file, &sound).expect("writes");
+    flip(&file);
     let ended = fork(&experiment, &[]);
     assert!(ended.stderr.contains(&name) && ended.stderr.contains("changed"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(3));
@@ -241,12 +229,8 @@ fn forking_a_damaged_run_reports_the_damage() {
 #[test]
 fn a_running_run_cannot_be_forked() {
     let experiment = source_run();
-    let mut args = vec!["x.rhai", "--set", "iterations=50"];
-    args.extend(FIXED);
-    let mut first = experiment.start(&args);
-    while !experiment.run_folder().join("games/iteration=0004").is_dir() {
-        sleep(Duration::from_millis(20));
-    }
+    let mut first = experiment.begin(&["--set", "iterations=50"]);
+    wait_for("games", || experiment.run_folder().join("games/iteration=0004").is_dir());
     let expected = format!("is being written by the process {}; wait for it, or stop it first", first.id());
     let ended = fork(&experiment, &[]);
     first.kill().expect("can be killed");
@@ -260,14 +244,10 @@ fn a_running_run_cannot_be_forked() {
 fn a_fork_is_reproduced_without_its_source() {
     let experiment = source_run();
     assert_eq!(fork(&experiment, &["--set", "iterations=3"]).code, Some(0));
-    let before = results_of(&folder(&experiment, "forked"));
+    let before = files_below(&folder(&experiment, "forked"));
     fs::remove_dir_all(experiment.run_folder()).expect("removes");
-    let reproduce = |args: &[&str]| -> Ended {
-        let args: Vec<&str> = ["reproduce", "forked"].iter().chain(args).copied().collect();
-        experiment.start(&args).wait_with_output().expect("ends").into()
-    };
-    let ended = reproduce(&["--keep"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let reproduce = |arg, code| experiment.command_ends(&["reproduce", "forked", arg], code);
+    let ended = reproduce("--keep", 0);
     assert!(
         ended.stderr.contains("a fork of small at iteration 1 and begins with 7 steps of it"),
         "{}",
@@ -280,14 +260,13 @@ fn a_fork_is_reproduced_without_its_source() {
         ended.stdout
     );
     assert_eq!(ended.stderr.matches("(taken over from").count(), 7, "{}", ended.stderr);
-    assert_eq!(results_of(&folder(&experiment, "forked")), before, "the original is as it was");
+    assert_eq!(files_below(&folder(&experiment, "forked")), before, "the original is as it was");
     let again = folder(&experiment, "forked.reproduced/forked");
     assert_eq!(results(&again), results(&folder(&experiment, "forked")));
     // What was kept is not taken for another reproduction.
-    let refused = reproduce(&["--format", "json"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    reproduce("--format=json", 2);
     assert_eq!(results(&again), results(&folder(&experiment, "forked")), "it is as it was");
     fs::remove_dir_all(folder(&experiment, "forked.reproduced")).expect("removes");
-    let json = reproduce(&["--format", "json"]);
+    let json = reproduce("--format=json", 0);
     assert!(json.stdout.contains("\"taken_over\":7"), "{}", json.stdout);
 }

@@ -14,7 +14,10 @@ use dc0_core::store::{
 };
 use dc0_runs::{Folder, FolderKind, Manifest};
 
-use crate::experiment::{Ended, Experiment, results_of, rewrite_journal};
+use crate::experiment::{
+    Ended, Experiment, copy_folder, files_below, flip, is_reached, piped, results_below, rewrite_journal,
+    wait_for,
+};
 use crate::verify::check_flips;
 
 /// Random games with results, and a broken one after each ten.
@@ -48,35 +51,19 @@ fn with_games(count: u64) -> Experiment {
     experiment
 }
 
-#[track_caller]
-pub(crate) fn ends(experiment: &Experiment, args: &[&str], code: i32) -> Ended {
-    let ended = experiment.command(args);
-    assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
-    ended
-}
-
 const IMPORT: [&str; 7] = ["import", "pgn", "games.pgn", "--out", "datasets/d", "--shard-games", "20"];
 
 fn imported(count: u64) -> (Experiment, PathBuf) {
     let experiment = with_games(count);
-    ends(&experiment, &IMPORT, 0);
+    experiment.command_ends(&IMPORT, 0);
     let root = experiment.folder.path().join("datasets/d");
     (experiment, root)
-}
-
-/// The files of a dataset that do not depend on time.
-fn results(root: &Path) -> Vec<(String, String)> {
-    let mut files = results_of(root);
-    files.retain(|(name, _)| {
-        !["journal.jsonl", "run.log", "run.lock", "costs.parquet"].contains(&name.as_str())
-    });
-    files
 }
 
 #[test]
 fn a_dataset_is_queried_verified_reported_and_exported_like_a_run() {
     let (experiment, root) = imported(60);
-    let again = ends(&experiment, &IMPORT, 0);
+    let again = experiment.command_ends(&IMPORT, 0);
     assert!(
         again.stderr.contains("60 games of 66 read, ") && again.stderr.contains("done before"),
         "{}",
@@ -89,31 +76,30 @@ fn a_dataset_is_queried_verified_reported_and_exported_like_a_run() {
         "{card}"
     );
 
-    let verified = ends(&experiment, &["verify", "datasets/d"], 0);
+    let verified = experiment.command_ends(&["verify", "datasets/d"], 0);
     assert!(verified.stdout.contains("d: whole; 1 finished step with"), "{}", verified.stdout);
     assert!(verified.stdout.contains("60 games and "), "{}", verified.stdout);
     let query = "select count(*) as games, min(white_elo) as least, sum(len(moves)) as plies, max(len(clocks)) as clocks \
         from games join headers using (run, iteration, game)";
-    let rows = ends(&experiment, &["sql", "datasets/d", query, "--format", "csv"], 0);
+    let rows = experiment.command_ends(&["sql", "datasets/d", query, "--format", "csv"], 0);
     assert!(rows.stdout.contains("60,1000,"), "{}", rows.stdout);
-    let rejects = ends(
-        &experiment,
+    let rejects = experiment.command_ends(
         &["sql", "datasets/d", "select number, line, reason from rejects order by all", "--format", "csv"],
         0,
     );
     assert!(rejects.stdout.contains("11,") && rejects.stdout.contains("illegal_move"), "{}", rejects.stdout);
-    ends(&experiment, &["report", "datasets/d", "--out", "report.html"], 0);
+    experiment.command_ends(&["report", "datasets/d", "--out", "report.html"], 0);
     let page = fs::read_to_string(experiment.folder.path().join("report.html")).expect("a page");
     assert!(page.contains("imported"), "the report says that the games were imported");
 
-    let shown = ends(&experiment, &["replay", "datasets/d", "0:7"], 0);
+    let shown = experiment.command_ends(&["replay", "datasets/d", "0:7"], 0);
     assert!(shown.stdout.contains("w7"), "{}", shown.stdout);
-    let refused = ends(&experiment, &["replay", "datasets/d", "0:7", "--recompute"], 2);
+    let refused = experiment.command_ends(&["replay", "datasets/d", "0:7", "--recompute"], 2);
     assert!(refused.stderr.contains("was imported, so there is nothing to play again"), "{}", refused.stderr);
 
     // What is exported is imported as the same rows.
-    ends(&experiment, &["export", "pgn", "datasets/d", "--out", "again.pgn"], 0);
-    ends(&experiment, &["import", "pgn", "again.pgn", "--out", "datasets/e", "--shard-games", "20"], 0);
+    experiment.command_ends(&["export", "pgn", "datasets/d", "--out", "again.pgn"], 0);
+    experiment.command_ends(&["import", "pgn", "again.pgn", "--out", "datasets/e", "--shard-games", "20"], 0);
     let rows = |name: &str| {
         let root = experiment.folder.path().join("datasets").join(name);
         let all = |table: &str| files(&root, table);
@@ -128,14 +114,14 @@ fn a_dataset_is_queried_verified_reported_and_exported_like_a_run() {
         (games, positions, players)
     };
     assert_eq!(rows("d"), rows("e"));
-    let nothing =
-        ends(&experiment, &["export", "pgn", "datasets/d", "--games", "self-play", "--out", "x.pgn"], 2);
+    let nothing = experiment
+        .command_ends(&["export", "pgn", "datasets/d", "--games", "self-play", "--out", "x.pgn"], 2);
     assert!(nothing.stderr.contains("has no games of self-play in its finished steps"), "{}", nothing.stderr);
 }
 
 /// The files of a table of a dataset, in order.
 fn files(root: &Path, table: &str) -> Vec<PathBuf> {
-    let listed = results_of(&root.join(table));
+    let listed = files_below(&root.join(table));
     listed.into_iter().map(|(name, _)| root.join(table).join(name)).collect()
 }
 
@@ -145,7 +131,7 @@ fn a_killed_import_goes_on_to_the_same_bytes_with_any_lanes() {
     let import = |out: &'static str, lanes: &'static str| {
         ["import", "pgn", "games.pgn", "--out", out, "--shard-games", "300", "--lanes", lanes]
     };
-    ends(&experiment, &import("datasets/whole/d", "1"), 0);
+    experiment.command_ends(&import("datasets/whole/d", "1"), 0);
     let mut kills = 0;
     for attempt in 0..40u64 {
         let mut child = experiment.start(&import("datasets/killed/d", "3"));
@@ -157,8 +143,8 @@ fn a_killed_import_goes_on_to_the_same_bytes_with_any_lanes() {
         child.wait().expect("ends");
         kills += 1;
     }
-    ends(&experiment, &import("datasets/killed/d", "2"), 0);
-    let of = |name: &str| results(&experiment.folder.path().join("datasets").join(name).join("d"));
+    experiment.command_ends(&import("datasets/killed/d", "2"), 0);
+    let of = |name: &str| results_below(&experiment.folder.path().join("datasets").join(name).join("d"));
     assert_eq!(of("whole"), of("killed"));
     assert!(kills >= 3, "the import ended after only {kills} kills; make it longer");
 }
@@ -168,7 +154,7 @@ fn what_cannot_be_imported_is_refused_with_a_message() {
     let experiment = with_games(10);
     let folder = experiment.folder.path();
     let refused = |args: &[&str], code: i32, expected: &str| {
-        let ended = ends(&experiment, &[&["import", "pgn"], args].concat(), code);
+        let ended = experiment.command_ends(&[&["import", "pgn"], args].concat(), code);
         assert!(ended.stderr.contains(expected), "{args:?}: {expected}: {}", ended.stderr);
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     };
@@ -216,7 +202,7 @@ fn what_cannot_be_imported_is_refused_with_a_message() {
         2,
         "datasets/small is a run of x.rhai, not a dataset; give --out another folder",
     );
-    ends(&experiment, &["import", "pgn", "games.pgn", "--out", "datasets/d"], 0);
+    experiment.command_ends(&["import", "pgn", "games.pgn", "--out", "datasets/d"], 0);
     refused(
         &["games.pgn", "--out", "datasets/d", "--max-games", "5"],
         2,
@@ -234,7 +220,7 @@ fn scores_that_seem_to_be_whites_are_noticed() {
     let game = "1. e4 {+1.91/30 7.7s} a6 {+1.89/23 0.58s} 2. d4 {+2.04/33 9.6s} h6 {1.87/28 1.5s} 1-0\n\n";
     fs::write(experiment.folder.path().join("whites.pgn"), game.repeat(4)).expect("writes");
     let import = |out: &str, more: &[&str]| {
-        ends(&experiment, &[&["import", "pgn", "whites.pgn", "--out", out], more].concat(), 0).stderr
+        experiment.command_ends(&[&["import", "pgn", "whites.pgn", "--out", out], more].concat(), 0).stderr
     };
     let doubt = "12 of 12 pairs of consecutive evaluations of at least a pawn have opposite signs";
     let stderr = import("datasets/mover", &[]);
@@ -244,7 +230,7 @@ fn scores_that_seem_to_be_whites_are_noticed() {
     for name in ["mover", "white"] {
         assert_eq!(problems(&experiment.folder.path().join("datasets").join(name)), [""; 0]);
     }
-    ends(&experiment, &["import", "pgn", "whites.pgn", "--out", "datasets/x", "--scores", "black"], 2);
+    experiment.command_ends(&["import", "pgn", "whites.pgn", "--out", "datasets/x", "--scores", "black"], 2);
 }
 
 #[test]
@@ -258,26 +244,19 @@ fn a_folder_that_cannot_be_written_is_named() {
     if fs::write(locked.join("probe"), "x").is_ok() {
         return;
     }
-    let ended = ends(&experiment, &["import", "pgn", "games.pgn", "--out", "locked/d"], 3);
+    let ended = experiment.command_ends(&["import", "pgn", "games.pgn", "--out", "locked/d"], 3);
     assert!(ended.stderr.contains("cannot create locked/d"), "{}", ended.stderr);
 }
 
 #[test]
 fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
     let experiment = with_games(30);
-    let pipe = |args: &[&str]| -> Ended {
+    let pipe = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
-        command.current_dir(experiment.folder.path()).args(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program starts");
-        let mut input = child.stdin.take().expect("is piped");
-        // What is refused at once is not read.
-        let _ = input.write_all(games(30).as_bytes());
-        drop(input);
-        child.wait_with_output().expect("ends").into()
+        piped(command.current_dir(experiment.folder.path()).args(args), games(30).as_bytes())
     };
-    let piped = pipe(&["import", "pgn", "-", "--out", "datasets/piped"]);
-    assert_eq!(piped.code, Some(0), "{}", piped.stderr);
+    let imported = pipe(&["import", "pgn", "-", "--out", "datasets/piped"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
     let headers: Vec<HeaderRow> =
         read_table(&files(&experiment.folder.path().join("datasets/piped"), "headers")[0]).expect("reads");
     assert_eq!((headers.len(), headers[0].source.as_str()), (30, "stdin"));
@@ -304,10 +283,9 @@ fn standard_input_is_imported_as_a_file_is_and_a_plan_changes_nothing() {
         "{message}"
     );
 
-    let plan = ends(&experiment, &["import", "pgn", "games.pgn", "--out", "datasets/d", "--check"], 0);
+    let plan = experiment.command_ends(&["import", "pgn", "games.pgn", "--out", "datasets/d", "--check"], 0);
     assert!(plan.stdout.contains("import of games.pgn"), "{}", plan.stdout);
-    let script = ends(
-        &experiment,
+    let script = experiment.command_ends(
         &["import", "pgn", "games.pgn", "--out", "datasets/d", "--script", "--min-elo", "1500"],
         0,
     );
@@ -334,7 +312,7 @@ fn imports_of_standard_input_to_the_same_folder_do_not_disturb_each_other() {
         child.stdin.as_mut().expect("is piped").write_all(text.as_bytes()).expect("is read");
     };
     let ends = |child: Child, code: i32| {
-        let ended: Ended = child.wait_with_output().expect("ends").into();
+        let ended = Ended::from(child);
         assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
     };
     let folder = experiment.folder.path().join("datasets");
@@ -346,10 +324,8 @@ fn imports_of_standard_input_to_the_same_folder_do_not_disturb_each_other() {
     let (first, second) = text.split_at(text.len() / 2);
     let mut import = start(&[]);
     write(&mut import, first);
-    while !names().iter().any(|name| name.starts_with(".d.import")) {
-        assert!(import.try_wait().expect("its state").is_none(), "it waits for the other games");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_begun = || names().iter().any(|name| name.starts_with(".d.import"));
+    assert!(is_reached("a copy", &mut import, is_begun), "it waits for the other games");
     let mut check = start(&["--check"]);
     write(&mut check, "1. e4 1-0\n");
     ends(check, 0);
@@ -362,9 +338,7 @@ fn imports_of_standard_input_to_the_same_folder_do_not_disturb_each_other() {
     // What a killed one leaves is overwritten.
     let mut killed = start(&["--check"]);
     write(&mut killed, first);
-    while names() == ["d"] {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("a copy", || names() != ["d"]);
     killed.kill().expect("kills");
     killed.wait().expect("ends");
     let mut again = start(&["--check"]);
@@ -404,17 +378,20 @@ pub(crate) fn reseal<R: TableRow>(root: &Path, table: &str, change: impl Fn(&mut
     rewrite_journal(&root.join("journal.jsonl"), of_other);
 }
 
-pub(crate) fn copied(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("creates");
-    for (name, _) in results_of(from) {
-        let target = to.join(&name);
-        fs::create_dir_all(target.parent().expect("a folder")).expect("creates");
-        fs::copy(from.join(&name), target).expect("copies");
-    }
-}
-
 /// A planted corruption: its name, what is done, and what is said of it.
 pub(crate) type Corruption<'a> = (&'a str, &'a dyn Fn(&Path), &'a str);
+
+/// Plants each corruption in a copy of a dataset, and checks that it is found.
+#[track_caller]
+pub(crate) fn check_corruptions(experiment: &Experiment, root: &Path, corruptions: &[Corruption<'_>]) {
+    for (number, (name, corrupt, expected)) in corruptions.iter().enumerate() {
+        let copy = experiment.folder.path().join(format!("copy-{number}"));
+        copy_folder(root, &copy);
+        corrupt(&copy);
+        let found = problems(&copy);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{name}: {expected}: {found:#?}");
+    }
+}
 
 #[test]
 fn planted_corruptions_of_a_dataset_are_found() {
@@ -424,12 +401,7 @@ fn planted_corruptions_of_a_dataset_are_found() {
     let corruptions: [Corruption<'_>; 16] = [
         (
             "a flipped bit",
-            &|root| {
-                let file = first(root, "positions");
-                let mut bytes = fs::read(&file).expect("reads");
-                bytes[100] ^= 4;
-                fs::write(file, bytes).expect("writes");
-            },
+            &|root| flip(&first(root, "positions")),
             "has changed: its content has another digest",
         ),
         (
@@ -551,15 +523,9 @@ fn planted_corruptions_of_a_dataset_are_found() {
             "its broken game 0 is missing",
         ),
     ];
-    for (number, (name, corrupt, expected)) in corruptions.into_iter().enumerate() {
-        let copy = experiment.folder.path().join(format!("copy-{number}"));
-        copied(&root, &copy);
-        corrupt(&copy);
-        let found = problems(&copy);
-        assert!(found.iter().any(|problem| problem.contains(expected)), "{name}: {expected}: {found:#?}");
-    }
+    check_corruptions(&experiment, &root, &corruptions);
     let copy = "copy-1".to_owned();
-    let ended = ends(&experiment, &["verify", &copy], 3);
+    let ended = experiment.command_ends(&["verify", &copy], 3);
     assert!(ended.stdout.contains("was cut off"), "{}", ended.stdout);
 }
 
@@ -584,15 +550,13 @@ assert(fewer > 0.4 * games.positions && fewer < 0.6 * games.positions, `${fewer}
 fn a_net_is_trained_on_a_dataset_alone_and_with_games_of_its_own() {
     let (experiment, _) = imported(60);
     experiment.write(TRAIN);
-    let plan = experiment.run(&["--check"]);
-    assert_eq!(plan.code, Some(0), "{}{}", plan.stdout, plan.stderr);
+    let plan = experiment.run_ends(&["--check"], 0);
     assert!(
         plan.stdout.contains("trained from 0000 on 60 games") && plan.stdout.contains("on 64 games"),
         "{}",
         plan.stdout
     );
-    let trained = experiment.run(&[]);
-    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let trained = experiment.run_ends(&[], 0);
     assert!(
         trained.stdout.contains("60 games, ") && trained.stdout.contains("64 games"),
         "{}",
@@ -605,9 +569,8 @@ fn a_net_is_trained_on_a_dataset_alone_and_with_games_of_its_own() {
 
     // Another dataset of the same name is other games, so the training is another one.
     fs::remove_dir_all(experiment.folder.path().join("datasets/d")).expect("removes");
-    ends(&experiment, &[&IMPORT[..], &["--max-games", "50"]].concat(), 0);
-    let changed = experiment.run(&[]);
-    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    experiment.command_ends(&[&IMPORT[..], &["--max-games", "50"]].concat(), 0);
+    let changed = experiment.run_ends(&[], 0);
     assert!(
         changed.stdout.contains("50 games, ") && changed.stdout.contains("54 games"),
         "{}",
@@ -615,16 +578,12 @@ fn a_net_is_trained_on_a_dataset_alone_and_with_games_of_its_own() {
     );
     // A file that has changed is an error.
     let file = files(&experiment.folder.path().join("datasets/d"), "positions").remove(0);
-    let mut bytes = fs::read(&file).expect("reads");
-    bytes[100] ^= 1;
-    fs::write(&file, bytes).expect("writes");
+    flip(&file);
     experiment.write(&TRAIN.replace("updates: 8", "updates: 9"));
-    let damaged = experiment.run(&[]);
-    assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
+    let damaged = experiment.run_ends(&[], 3);
     assert!(damaged.stderr.contains("has changed: its content has another digest"), "{}", damaged.stderr);
     experiment.write("load_dataset(\"nothing\");");
-    let missing = experiment.run(&[]);
-    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+    let missing = experiment.run_ends(&[], 2);
     assert!(
         missing
             .stderr
@@ -648,8 +607,7 @@ run.train(net, run.window(), #{ updates: 4, batch: 16 });
 run.reanalyze(first, games, #{ search: #{ simulations: 4 }, share: 0.1 });
 "#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     // Broken games have no ratings, so they are left out, too.
     assert!(ended.stdout.contains("30 of 44, 14 left out"), "{}", ended.stdout);
     assert_eq!(problems(&experiment.run_folder()), [""; 0]);
@@ -697,16 +655,14 @@ load_dataset("loop", #{ network: 2 });
 #[test]
 fn a_script_takes_the_games_of_some_nets_or_iterations_of_a_run() {
     let experiment = Experiment::new(LOOP);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     // Tensors leave out the copies, lest positions count twice, unless those are asked for.
     let export = ["export", "tensors", "datasets/loop", "--out", "loop.safetensors"];
-    let exported = |more: &[&str]| ends(&experiment, &[&export, more].concat(), 0).stdout;
+    let exported = |more: &[&str]| experiment.command_ends(&[&export, more].concat(), 0).stdout;
     assert!(exported(&[]).contains("54 positions of 3 steps"));
     assert!(exported(&["--number", "3"]).contains("42 positions of 1 step"));
     experiment.write(PARTS);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 2);
     let expected = "x.rhai:8:1: load_dataset: no iteration fits last, network and copies; there are 0 played by net 0, 1 played by net 0, \
         2 played by net 1, 3 copied by net 1";
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);
@@ -720,8 +676,7 @@ fn a_script_cannot_load_the_games_of_its_own_run_as_a_dataset() {
         run.self_play(net, #{ games: 2, search: #{ simulations: 2 }, max_plies: 4 });
         load_dataset(\"small\");",
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 2);
     assert!(
         ended.stderr.contains("x.rhai:4:9: load_dataset: \"small\" is a run of this script"),
         "{}",

@@ -14,7 +14,7 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::store::{GameRow, PositionRow, RejectRow};
 
 use crate::experiment::Experiment;
-use crate::imports::{Corruption, copied, ends, problems, reseal};
+use crate::imports::{Corruption, check_corruptions, problems, reseal};
 
 /// The records of random games, one after the other, and of a broken one after each ten.
 fn training_data(count: u64) -> Vec<u8> {
@@ -44,7 +44,7 @@ const IMPORT: [&str; 7] = ["import", "lc0", "games.bin", "--out", "datasets/d", 
 
 fn imported(count: u64) -> (Experiment, PathBuf) {
     let experiment = with_games(count);
-    ends(&experiment, &IMPORT, 0);
+    experiment.command_ends(&IMPORT, 0);
     let root = experiment.folder.path().join("datasets/d");
     (experiment, root)
 }
@@ -52,26 +52,26 @@ fn imported(count: u64) -> (Experiment, PathBuf) {
 #[test]
 fn training_data_of_lc0_is_a_dataset_like_any_other() {
     let (experiment, root) = imported(40);
-    let again = ends(&experiment, &IMPORT, 0);
+    let again = experiment.command_ends(&IMPORT, 0);
     assert!(again.stderr.contains("40 games of 44 read, ") && again.stderr.contains("done before"));
     assert!(again.stderr.contains("4 broken (planes 4)"), "{}", again.stderr);
     let card = fs::read_to_string(root.join("README.md")).expect("a page");
     assert!(card.contains("from training data of Leela Chess Zero."), "{card}");
-    let verified = ends(&experiment, &["verify", "datasets/d"], 0);
+    let verified = experiment.command_ends(&["verify", "datasets/d"], 0);
     assert!(verified.stdout.contains("40 games and "), "{}", verified.stdout);
     let query = "select count(*) as games, min(len(target)) > 0 as taught from games join positions using (run, iteration, game) \
         where simulations = list_sum(visits) + 1 and ply = 0";
-    let rows = ends(&experiment, &["sql", "datasets/d", query, "--format", "csv"], 0);
+    let rows = experiment.command_ends(&["sql", "datasets/d", query, "--format", "csv"], 0);
     assert!(rows.stdout.contains("40,true"), "{}", rows.stdout);
     let rejects = "select number, line, reason from rejects order by all limit 1";
-    let rows = ends(&experiment, &["sql", "datasets/d", rejects, "--format", "csv"], 0);
+    let rows = experiment.command_ends(&["sql", "datasets/d", rejects, "--format", "csv"], 0);
     assert!(rows.stdout.contains("11,3,planes"), "{}", rows.stdout);
-    ends(&experiment, &["report", "datasets/d", "--out", "report.html"], 0);
-    ends(&experiment, &["replay", "datasets/d", "0:7"], 0);
-    ends(&experiment, &["export", "pgn", "datasets/d", "--games", "imported", "--out", "again.pgn"], 0);
+    experiment.command_ends(&["report", "datasets/d", "--out", "report.html"], 0);
+    experiment.command_ends(&["replay", "datasets/d", "0:7"], 0);
+    experiment.command_ends(&["export", "pgn", "datasets/d", "--games", "imported", "--out", "again.pgn"], 0);
     let exported = fs::read_to_string(experiment.folder.path().join("again.pgn")).expect("a file");
     assert!(exported.contains("{q="), "the values of the searches are comments");
-    ends(&experiment, &["import", "pgn", "again.pgn", "--out", "datasets/e"], 0);
+    experiment.command_ends(&["import", "pgn", "again.pgn", "--out", "datasets/e"], 0);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_is_no_training_data_is_refused_with_a_message() {
     let experiment = with_games(3);
     let folder = experiment.folder.path();
     let refused = |args: &[&str], code: i32, expected: &str| {
-        let ended = ends(&experiment, &[&["import", "lc0"], args].concat(), code);
+        let ended = experiment.command_ends(&[&["import", "lc0"], args].concat(), code);
         assert!(ended.stderr.contains(expected), "{args:?}: {expected}: {}", ended.stderr);
     };
     fs::write(folder.join("games.pgn"), "1. e4 1-0\n").expect("writes");
@@ -98,8 +98,8 @@ fn what_is_no_training_data_is_refused_with_a_message() {
     let none = "none of 1 games is taken: 1 broken (input_format 1); the first broken one is game 1 of other.bin, record 1: ply 0: its \
         input format is 3; expected 1 or 2";
     refused(&["other.bin", "--out", "other"], 2, none);
-    let script =
-        ends(&experiment, &["import", "lc0", "games.bin", "--out", "d", "--value", "best", "--script"], 0);
+    let script = experiment
+        .command_ends(&["import", "lc0", "games.bin", "--out", "d", "--value", "best", "--script"], 0);
     assert!(script.stdout.contains("run.import_lc0([\n    \"games.bin\", // "), "{}", script.stdout);
     assert!(script.stdout.ends_with("], #{\n    value: \"best\",\n});\n"), "{}", script.stdout);
 }
@@ -152,13 +152,7 @@ fn planted_corruptions_of_training_data_are_found() {
             "its broken game 0 is missing",
         ),
     ];
-    for (number, (name, corrupt, expected)) in corruptions.into_iter().enumerate() {
-        let copy = experiment.folder.path().join(format!("copy-{number}"));
-        copied(&root, &copy);
-        corrupt(&copy);
-        let found = problems(&copy);
-        assert!(found.iter().any(|problem| problem.contains(expected)), "{name}: {expected}: {found:#?}");
-    }
+    check_corruptions(&experiment, &root, &corruptions);
 }
 
 #[test]
@@ -176,11 +170,9 @@ print(`${newer.games} games searched again`);
 run.train(first, run.window(), #{ updates: 4, batch: 16 });
 "#,
     );
-    let plan = experiment.run(&["--check"]);
-    assert_eq!(plan.code, Some(0), "{}{}", plan.stdout, plan.stderr);
+    let plan = experiment.run_ends(&["--check"], 0);
     assert!(plan.stdout.contains("import of games.bin"), "{}", plan.stdout);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     assert!(ended.stdout.contains("20 of 22\n20 games searched again"), "{}", ended.stdout);
     let root: &Path = &experiment.run_folder();
     assert_eq!(problems(root), [""; 0]);

@@ -3,13 +3,12 @@
 mod editor;
 
 use std::fs;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use editor::{Editor, uri};
 use serde_json::{Value, json};
 
-use super::experiment::Ended;
+use super::experiment::piped;
 
 const GOOD: &str =
     "let run = open_run(\"x\");\nlet net = run.network();\nrun.self_play(net, #{ games: 4 });\n";
@@ -54,16 +53,37 @@ fn requests_in_the_wrong_state_are_refused() {
 }
 
 #[test]
-fn a_malformed_message_ends_the_session_with_its_cause() {
-    for bytes in ["Content-Length: 9\r\n\r\n{nonsense", "{nonsense\r\n\r\n"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
-        let command = command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut program = command.spawn().expect("the program starts");
-        program.stdin.as_mut().expect("a pipe").write_all(bytes.as_bytes()).expect("the server listens");
-        let ended: Ended = program.wait_with_output().expect("it ends").into();
-        assert!(ended.stderr.contains("malformed") && ended.stderr.contains("{nonsense"), "{ended:?}");
-        assert_eq!(ended.code, Some(1));
+fn a_malformed_header_ends_the_session_with_its_cause() {
+    let ended = piped(Command::new(env!("CARGO_BIN_EXE_dc0-run")).arg("lsp"), b"{nonsense\r\n\r\n");
+    assert!(ended.stderr.contains("malformed header") && ended.stderr.contains("{nonsense"), "{ended:?}");
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn a_message_that_cannot_be_decoded_is_answered_and_the_session_goes_on() {
+    let mut editor = Editor::initialized();
+    for (content, code) in [("{nonsense", -32700), ("[]", -32600), ("{\"params\":{}}", -32600)] {
+        editor.send_text(content);
+        assert_eq!(editor.refusal()["error"]["code"], code, "{content}");
     }
+    // Half of an emoji, as JavaScript escapes it.
+    let uri = "file:///nowhere/x.rhai";
+    let document =
+        json!({ "uri": uri, "languageId": "rhai", "version": 1, "text": "let a = \"HALF\"; print(b);" });
+    let opened = json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } });
+    editor.send_text(&opened.to_string().replace("HALF", "\\ud83d"));
+    assert_eq!(editor.diagnostics(uri)[0]["range"]["start"], json!({ "line": 0, "character": 19 }));
+    // A byte order mark takes a column, and no more.
+    editor.change(uri, 2, "\u{feff}print(b);");
+    let found = editor.diagnostics(uri);
+    assert_eq!(
+        (found.as_array().map(Vec::len), &found[0]["range"]["start"]["character"]),
+        (Some(1), &json!(7)),
+        "{found}"
+    );
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.end(), Some(0));
 }
 
 #[test]
@@ -218,25 +238,4 @@ fn signatures_outlines_and_hovers_are_answered() {
     assert_eq!(outline["result"][0]["children"][0]["name"], "games");
     let hover = editor.request("textDocument/hover", at(uri, 3, 6));
     assert!(hover["result"]["contents"]["value"].to_string().contains("trains a net"), "{hover}");
-}
-
-#[test]
-fn shipped_experiments_have_no_diagnostics() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-    let folder = fs::canonicalize(folder).expect("the experiments");
-    let mut editor = Editor::initialized_in(folder.parent().expect("the workspace"));
-    for folder in [folder.join("lib"), folder] {
-        for file in fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()) {
-            if file.extension().is_some_and(|kind| kind == "rhai") {
-                editor.open(&uri(&file), &fs::read_to_string(&file).expect("reads"));
-                let mut found = editor.diagnostics(&uri(&file));
-                let found = found.as_array_mut().expect("a list");
-                // An engine from outside need not be installed.
-                found.retain(|one| {
-                    !one["message"].as_str().is_some_and(|text| text.starts_with("there is no program "))
-                });
-                assert_eq!(*found, Vec::<Value>::new(), "{}", file.display());
-            }
-        }
-    }
 }

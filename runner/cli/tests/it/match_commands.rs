@@ -11,8 +11,7 @@ fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
     let player = "player(run.load_network(\"\"), #{ search: #{ simulations: 2 }, name: \"short\" })";
     let command =
         ["match", "shipped", player, "--games", "2", "--simulations", "1", "--name", "m", "--device", "cpu"];
-    let first = experiment.command(&command);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let first = experiment.command_ends(&command, 0);
     assert!(first.stderr.contains("match 0000  0000 vs 0001@short: score "), "{}", first.stderr);
     let again = experiment.command(&command);
     assert!(
@@ -28,13 +27,10 @@ fn a_match_is_played_once_and_its_players_may_have_searches_of_their_own() {
 fn names_of_runs_are_those_of_the_folder_that_out_names() {
     let experiment =
         Experiment::new("let run = open_run(\"tiny\"); run.network(#{ tower: #{ blocks: 1, filters: 4 } });");
-    let made = experiment.run(&["--out", "elsewhere"]);
-    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    experiment.run_ends(&["--out", "elsewhere"], 0);
     let command = ["match", "tiny:0", "random", "--games", "2", "--simulations", "1", "--device", "cpu"];
-    let played = experiment.command(&[&command[..], &["--out", "elsewhere"]].concat());
-    assert_eq!(played.code, Some(0), "{}", played.stderr);
-    let refused = experiment.command(&command);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    experiment.command_ends(&[&command[..], &["--out", "elsewhere"]].concat(), 0);
+    let refused = experiment.command_ends(&command, 2);
     assert!(refused.stderr.contains("no run in datasets or folder of one"), "{}", refused.stderr);
 }
 
@@ -56,8 +52,7 @@ fn players_are_rated_relative_to_an_anchor() {
         "--device",
         "cpu",
     ];
-    let rated = experiment.command(&command);
-    assert_eq!(rated.code, Some(0), "{}", rated.stderr);
+    let rated = experiment.command_ends(&command, 0);
     assert!(
         rated.stderr.contains("rate: after most_games = 60 games the widest 95 % interval still has"),
         "{}",
@@ -86,13 +81,11 @@ fn what_a_command_cannot_use_is_refused_and_scripts_are_shown() {
         (&["match", "random", "greedy", "--simulations", "9"], "or needs none; leave it out"),
     ];
     for (command, expected) in refused {
-        let ended = experiment.command(command);
-        assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.stderr);
+        let ended = experiment.command_ends(command, 2);
         assert!(ended.stderr.contains(expected), "{command:?}: {}", ended.stderr);
     }
     // A slip may be one in the name of a player, a run or an engine, and leaves no run behind.
-    let slip = experiment.command(&["match", "gredy", "random"]);
-    assert_eq!(slip.code, Some(2), "{}", slip.stderr);
+    let slip = experiment.command_ends(&["match", "gredy", "random"], 2);
     assert!(slip.stderr.contains("\"gredy\" is no player (random, greedy,"), "{}", slip.stderr);
     assert!(slip.stderr.contains("did you mean greedy?"), "{}", slip.stderr);
     assert!(!experiment.folder.path().join("datasets/match-gredy-vs-random").exists());
@@ -122,8 +115,7 @@ fn a_command_that_is_refused_leaves_no_run() {
         (&["rate", "random", "greedy", "--games", "3", "--name", "m"], "must be even"),
     ];
     for (args, expected) in refused {
-        let refused = experiment.command(&[args, &["--device", "cpu"]].concat());
-        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        let refused = experiment.command_ends(&[args, &["--device", "cpu"]].concat(), 2);
         assert!(refused.stderr.contains(expected), "{}", refused.stderr);
         assert!(!experiment.folder.path().join("datasets/m").exists(), "{args:?}");
     }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::thread::sleep;
-use std::time::Duration;
 
 use dc0_core::store::{MatchGameRow, read_table};
 
-use crate::experiment::{Ended, Experiment, SMALL};
+use crate::experiment::{Experiment, FIXED, SMALL, flip};
 
 /// A random net has no chance against alpha-beta, so the test fails long before the last game.
 const TESTED: &str = r#"
@@ -21,25 +19,14 @@ print(`${verdict.sprt.verdict} after ${verdict.games} games, ${verdict.sprt.llr 
 #[test]
 fn a_test_ends_a_match_and_neither_lanes_nor_kills_change_its_games() {
     let whole = Experiment::new(TESTED);
-    let ended = whole.run(&["--lanes", "1"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = whole.run_ends(&["--lanes", "1"], 0);
     let games = ended.stdout.strip_prefix("failed after ").and_then(|rest| rest.split_once(" games, true"));
     let games: u32 = games.expect("a verdict").0.parse().expect("a number");
     assert!(games < 100, "{games}");
     assert!(ended.stderr.contains("test failed: LLR -"), "{}", ended.stderr);
 
     let killed = Experiment::new(TESTED);
-    for attempt in 1..200 {
-        let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "3"];
-        let mut child = killed.start(&args);
-        sleep(Duration::from_millis(100 + 60 * attempt));
-        // Does nothing if the run has finished already.
-        let _ = child.kill();
-        let ended: Ended = child.wait_with_output().expect("ends").into();
-        if ended.code == Some(0) {
-            break;
-        }
-    }
+    killed.run_killed(&[&FIXED[..], &["--lanes", "3"]].concat());
     assert_eq!(killed.run(&["--lanes", "2"]).stdout, ended.stdout);
     assert_eq!(killed.results(), whole.results());
 }
@@ -61,8 +48,7 @@ fn the_alpha_beta_player_repeats_its_games() {
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
     let other = Experiment::new(&SEARCHERS.replace("nodes: 400", "nodes: ()"));
-    let refused = other.run(&["--check"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let refused = other.run_ends(&["--check"], 2);
     assert!(refused.stderr.contains("nodes: expected a limit, got ()"), "{}", refused.stderr);
 }
 
@@ -82,30 +68,24 @@ run.arena(wider, trained, #{ games: 4, search: #{ simulations: 8 } });
 #[test]
 fn an_nnue_plays_and_learns_the_same_with_any_lanes() {
     let whole = Experiment::new(NNUE);
-    let ended = whole.run(&["--lanes", "1"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = whole.run_ends(&["--lanes", "1"], 0);
     let again = Experiment::new(NNUE);
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
     // Alpha-beta without a tree search beside it plays pair by pair.
     for (game, shard) in [("match:0:3", "games 2 to 3"), ("match:1:3", "games 0 to 3")] {
-        let replay = whole.start(&["replay", "datasets/small", game, "--recompute"]);
-        let replayed: Ended = replay.wait_with_output().expect("ends").into();
-        let same = format!("{shard}, played again from the seed: the same moves");
-        assert!(replayed.stdout.contains(&same), "{}{}", replayed.stdout, replayed.stderr);
+        let replayed = whole.command(&["replay", "datasets/small", game, "--recompute"]);
+        replayed.has(&format!("{shard}, played again from the seed: the same moves"));
     }
 
     let other = Experiment::new(&NNUE.replace(r#"kind: "nnue", filters: 64"#, "blocks: 1, filters: 8"));
-    let refused = other.run(&["--check"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let refused = other.run_ends(&["--check"], 2);
     assert!(refused.stderr.contains("is of the kind se_resnet; leave it out"), "{}", refused.stderr);
     let both = NNUE
         .replace("alphabeta(trained, #{ nodes: 300 })", "player(trained, #{ alphabeta: #{}, search: #{} })");
-    let both = Experiment::new(&both).run(&["--check"]);
-    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    let both = Experiment::new(&both).run_ends(&["--check"], 2);
     assert!(both.stderr.contains("expected one of `search` and `alphabeta`, got both"), "{}", both.stderr);
-    let narrow = Experiment::new(&NNUE.replace("filters: 64", "filters: 40")).run(&["--check"]);
-    assert_eq!(narrow.code, Some(2), "{}", narrow.stderr);
+    let narrow = Experiment::new(&NNUE.replace("filters: 64", "filters: 40")).run_ends(&["--check"], 2);
     assert!(
         narrow.stderr.contains("tower.filters: an nnue takes a multiple of 64, got 40"),
         "{}",
@@ -132,11 +112,7 @@ fn games_begin_at_starts_of_chess960_and_are_written_and_read_again() {
     let again = Experiment::new(CHESS960);
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
-    let command = |args: &[&str]| -> Ended {
-        let ended: Ended = whole.start(args).wait_with_output().expect("ends").into();
-        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-        ended
-    };
+    let command = |args: &[&str]| whole.command_ends(args, 0);
     command(&["verify", "datasets/small"]);
     command(&["export", "pgn", "datasets/small", "--out", "all.pgn"]);
     let pgn = fs::read_to_string(whole.folder.path().join("all.pgn")).expect("the games");
@@ -157,20 +133,17 @@ fn games_begin_at_starts_of_chess960_and_are_written_and_read_again() {
 #[test]
 fn wrong_tests_are_refused() {
     let script = TESTED.replace("elo1: 60.0", "elo1: -1.0, alpha: 0.7");
-    let ended = Experiment::new(&script).run(&["--check"]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = Experiment::new(&script).run_ends(&["--check"], 2);
     assert!(ended.stderr.contains("alpha"), "{}", ended.stderr);
 }
 
 #[test]
 fn stored_games_are_exported_as_pgn() {
     let experiment = Experiment::new(SMALL);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let export = |args: &[&str]| -> Ended {
-        let all: Vec<&str> =
-            ["export", "pgn", "datasets/small", "--out", "games.pgn"].iter().chain(args).copied().collect();
-        experiment.start(&all).wait_with_output().expect("ends").into()
+    experiment.run_ends(&[], 0);
+    let export = |args: &[&str], code| {
+        let games = ["export", "pgn", "datasets/small", "--out", "games.pgn"];
+        experiment.command_ends(&[&games, args].concat(), code)
     };
     let file = experiment.folder.path().join("games.pgn");
     // Two iterations of 6 games, two matches of 4 and one of 2.
@@ -180,8 +153,7 @@ fn stored_games_are_exported_as_pgn() {
         (&["--games", "matches"], 10),
         (&["--games", "self-play", "--number", "1"], 6),
     ] {
-        let ended = export(args);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = export(args, 0);
         assert!(ended.stdout.contains(&format!(": {games} games of ")), "{}", ended.stdout);
         let pgn = fs::read_to_string(&file).expect("the games");
         assert_eq!(pgn.matches("[Event ").count(), games);
@@ -190,22 +162,16 @@ fn stored_games_are_exported_as_pgn() {
     }
     let to_stdout =
         ["export", "pgn", "datasets/small", "--games", "self-play", "--number", "1", "--out", "-"];
-    let ended: Ended = experiment.start(&to_stdout).wait_with_output().expect("ends").into();
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.command_ends(&to_stdout, 0);
     assert_eq!(ended.stdout, fs::read_to_string(&file).expect("the games"));
     assert!(ended.stderr.contains(": 6 games of "), "{}", ended.stderr);
     assert!(!experiment.folder.path().join("-").exists());
-    let ended = export(&["--number", "7"]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = export(&["--number", "7"], 2);
     assert!(ended.stderr.contains("games with the number 7"), "{}", ended.stderr);
     let damaged = experiment.first_in("matches");
-    let mut bytes = fs::read(&damaged).expect("reads");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&damaged, bytes).expect("writes");
+    flip(&damaged);
     fs::remove_file(&file).expect("is there");
-    let ended = export(&[]);
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    export(&[], 3);
     assert!(!file.exists(), "no part of the games is written");
 }
 
@@ -231,8 +197,7 @@ fn a_league_draws_from_all_generations_before_the_current_one() {
             print(`drawn ${names}`);
         }"#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     let drawn: Vec<&str> = ended.stdout.lines().filter_map(|line| line.strip_prefix("drawn ")).collect();
     let others_than = [r#"["0001", "0002"]"#, r#"["0000", "0001"]"#, r#"["0001", "0002"]"#];
     assert_eq!(drawn, [&["[]", r#"["0000"]"#, r#"["0000", "0001"]"#][..], &others_than].concat());
@@ -278,9 +243,7 @@ fn a_rating_deals_no_two_players_an_opening_twice() {
     // Other players of the same name, and anchors that are given twice, are errors; so is a test, after which scores are no estimates.
     let refused = |players: &str, more: &str| {
         let text = format!("let run = open_run(\"other\"); run.rate(#{{ {players}, games: 8 {more} }});");
-        let ended = Experiment::new(&text).run(&[]);
-        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-        ended.stderr
+        Experiment::new(&text).run_ends(&[], 2).stderr
     };
     let twice = refused(r#"players: ["greedy"], anchors: [["random", 0], ["random", 9]]"#, "");
     assert!(twice.contains("anchors[1]: random is an anchor already"), "{twice}");
@@ -302,8 +265,7 @@ fn a_check_of_a_finished_rating_has_nothing_left_to_do() {
         r#"let run = open_run("small");
         run.rate(#{ players: ["random", "greedy", "alphabeta-1"], games: 8, most_games: 64, width: 1.0, arena: #{ max_plies: 80 } });"#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let ended = experiment.run(&["--check", "--format", "json"]);
     let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!((&plan["distinct"], &plan["done"]), (&8.into(), &8.into()), "{plan}");

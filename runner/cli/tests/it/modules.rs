@@ -54,8 +54,7 @@ fn a_plan_shows_the_beginning_of_a_long_schedule() {
         let games = run.self_play(net, #{ games: 2, max_plies: 9 });
         run.train(net, games, #{ updates: 9000, learning_rate: |update| 0.001 + 0.0000001 * update });",
     );
-    let plan = experiment.run(&["--check"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.stderr);
+    let plan = experiment.run_ends(&["--check"], 0);
     let line = plan.stdout.lines().find(|line| line.contains("learning_rate")).expect("a line");
     assert!(line.contains("[[0,0.001]") && line.contains('…') && line.len() < 200, "{line}");
 }

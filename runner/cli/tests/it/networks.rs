@@ -1,6 +1,6 @@
 //! Nets in scripts: presets, every kind of head, growth and inspection.
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::Experiment;
 
 /// The heads, towers and encodings that the default net does not have; each trains on games of another net.
 const KINDS: &str = r#"
@@ -31,8 +31,7 @@ print(`${seen.layers.len} ${seen.layers[0].name} ${seen.logit_deviation < 1.5} $
 #[test]
 fn every_kind_of_net_trains_on_the_same_games_and_plays() {
     let experiment = Experiment::new(KINDS);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     let trained = "moves left false, value true";
     let last = ["moves left true, value true", "true true", "13 stem.conv true true"];
@@ -56,11 +55,7 @@ fn the_random_net_of_a_run_without_promotions_comes_with_a_warning() {
     let training = "let trained = run.train(net, games, #{ updates: 1, batch: 4 });";
     let experiment = Experiment::new(&script("plain", training));
     assert_eq!(experiment.run(&[]).code, Some(0));
-    let ended = |args: &[&str]| -> Ended {
-        let ended: Ended = experiment.start(args).wait_with_output().expect("ends").into();
-        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-        ended
-    };
+    let ended = |args: &[&str]| experiment.command_ends(args, 0);
     let export = |net| ended(&["export", "net", net, "--out", "copy.safetensors"]).stderr;
     for stderr in [ended(&["inspect", "plain"]).stderr, export("plain")] {
         let expected =
@@ -88,9 +83,7 @@ fn the_random_net_of_a_run_without_promotions_comes_with_a_warning() {
     assert_eq!(experiment.run(&[]).code, Some(0));
     let exported = export("pupil");
     assert!(exported.contains("generation 0, the net that it began with; another net is"), "{exported}");
-    let missing = experiment.start(&["export", "net", "pupil:2", "--out", "copy.safetensors"]);
-    let missing: Ended = missing.wait_with_output().expect("ends").into();
-    assert_eq!(missing.code, Some(2));
+    let missing = experiment.command_ends(&["export", "net", "pupil:2", "--out", "copy.safetensors"], 2);
     assert!(missing.stderr.contains("0 to 0; another net is named by its file"), "{}", missing.stderr);
 
     experiment.write(&script("better", &format!("{training} run.promote(trained);")));
@@ -100,8 +93,7 @@ fn the_random_net_of_a_run_without_promotions_comes_with_a_warning() {
 
 #[test]
 fn every_kind_of_net_passes_a_check() {
-    let ended = Experiment::new(KINDS).run(&["--check"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = Experiment::new(KINDS).run_ends(&["--check"], 0);
     for expected in ["1×16 transformer, ", "0000 grows to 2×12 se_resnet, ", "GFLOP an evaluation"] {
         assert!(ended.stdout.contains(expected), "{expected}\n{}", ended.stdout);
     }
@@ -116,8 +108,7 @@ spec.tower.blocks = 1;
 spec.tower.filters = 16;
 print(run.network(spec).parameters);
 "#;
-    let ended = Experiment::new(script).run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = Experiment::new(script).run_ends(&[], 0);
     // stem 9·22·16 + 32; block 18·256 + 64, SE 3·16 + 1 + 32; policy 9·256 + 32 and 9·73·16 + 73; value 16 + 2, 64·256 + 256, 257.
     let expected = 3_168 + 32 + 4_608 + 64 + 81 + 2_304 + 32 + 10_512 + 73 + 18 + 16_640 + 257;
     assert_eq!(ended.stdout.trim(), expected.to_string());
@@ -147,21 +138,19 @@ fn inspect_shows_a_stored_net_and_rejects_a_damaged_one() {
     let experiment = Experiment::new("open_run(\"small\").network(#{ tower: #{ blocks: 1, filters: 8 } });");
     assert_eq!(experiment.run(&[]).code, Some(0));
     let net = experiment.first_in("networks/0000.safetensors");
-    let inspect = |more: &[&str]| -> Ended {
+    let inspect = |more: &[&str], code| {
         let words = [&["inspect", net.to_str().expect("text"), "--positions", "8"], more].concat();
-        experiment.start(&words).wait_with_output().expect("ends").into()
+        experiment.command_ends(&words, code)
     };
-    let ended = inspect(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = inspect(&[], 0);
     assert!(ended.stdout.contains("parameters, 0.00"), "{}", ended.stdout);
     let row = ended.stdout.lines().find(|line| line.starts_with("stem.conv ")).expect("a row");
     // 8·20·9 weights and 8 scales and shifts; 2·64·8·20·9 operations.
     assert!(row.contains("8×8×8") && row.contains("1456") && row.contains("0.18"), "{row}");
-    let json = inspect(&["--json"]).stdout;
+    let json = inspect(&["--json"], 0).stdout;
     assert!(json.contains("\"logit_deviation\"") && json.contains("\"stem.conv\""), "{json}");
     std::fs::write(&net, "no net").expect("writes");
-    let damaged = inspect(&[]);
-    assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
+    inspect(&[], 3);
 }
 
 #[test]
@@ -172,9 +161,7 @@ fn every_command_that_plays_ends_with_3_if_its_net_is_damaged() {
     std::fs::write(&net, "no net").expect("writes");
     let net = net.to_str().expect("text");
     for command in [&["uci"][..], &["play"], &["analysis"], &["explain", "startpos"]] {
-        let words = [command, &["--net", net]].concat();
-        let ended: Ended = experiment.start(&words).wait_with_output().expect("ends").into();
-        assert_eq!(ended.code, Some(3), "{words:?}: {}", ended.stderr);
+        experiment.command_ends(&[command, &["--net", net]].concat(), 3);
     }
 }
 
@@ -186,8 +173,7 @@ fn a_net_too_large_for_memory_is_refused_with_the_figures() {
         let net = run.network(#{ tower: #{ blocks: 256, filters: 4096 } });"#,
     );
     for args in [&["--check"][..], &[]] {
-        let refused = experiment.run(args);
-        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        let refused = experiment.run_ends(args, 2);
         for part in [
             "x.rhai:2:",
             "network: this takes at least 6",
@@ -205,17 +191,11 @@ fn a_net_is_exported_by_itself_whole_or_rounded() {
         "let run = open_run(\"small\"); run.promote(run.network(#{ tower: #{ kind: \"nnue\", filters: 64 } }));",
     );
     assert_eq!(experiment.run(&[]).code, Some(0));
-    let command = |arguments: &[&str]| -> Ended {
-        experiment.start(arguments).wait_with_output().expect("ends").into()
-    };
     let size = |name: &str| experiment.folder.path().join(name).metadata().expect("written").len();
     for (out, more) in [("whole.safetensors", &[][..]), ("half.safetensors", &["--rounded"][..])] {
-        let ended = command(&[&["export", "net", "datasets/small", "--out", out], more].concat());
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let inspected = command(&["inspect", out]);
-        assert!(inspected.stdout.contains("187397 parameters"), "{}{}", inspected.stdout, inspected.stderr);
+        experiment.command_ends(&[&["export", "net", "datasets/small", "--out", out], more].concat(), 0);
+        experiment.command(&["inspect", out]).has("187397 parameters");
     }
     assert!(size("half.safetensors") * 2 < size("whole.safetensors") + 20_000);
-    let refused = command(&["export", "net", "datasets/small", "--out", "net.onnx"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    experiment.command_ends(&["export", "net", "datasets/small", "--out", "net.onnx"], 2);
 }

@@ -1,45 +1,19 @@
 //! `dc0-run play` through pipes: the tests send moves and read the output.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// What a game printed.
-struct Played {
-    code: Option<i32>,
-    output: String,
-    errors: String,
-}
-
-impl Played {
-    #[track_caller]
-    fn has(&self, part: &str) {
-        assert!(self.output.contains(part), "no \"{part}\" in\n{}\n{}", self.output, self.errors);
-    }
-
-    #[track_caller]
-    fn lacks(&self, part: &str) {
-        assert!(!self.output.contains(part), "\"{part}\" in\n{}", self.output);
-    }
-}
+use crate::experiment::{Ended, piped};
 
 /// Plays the lines of `input` on the CPU with few simulations.
-fn play(args: &[&str], input: &str) -> Played {
+fn play(args: &[&str], input: &str) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
     command.args(["play", "--device", "cpu"]).args(args);
     if !args.contains(&"--sims") {
         command.args(["--sims", "20"]);
     }
     command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR").env("TERM", "xterm");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut program = command.spawn().expect("the program starts");
-    let mut pipe = program.stdin.take().expect("a pipe");
-    // A program that does not start a game reads nothing.
-    let _unread = pipe.write_all(input.as_bytes());
-    drop(pipe);
-    let ended = program.wait_with_output().expect("ends");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
-    Played { code: ended.status.code(), output: text(ended.stdout), errors: text(ended.stderr) }
+    piped(&mut command, input.as_bytes())
 }
 
 const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
@@ -48,14 +22,14 @@ const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
 fn a_mate_ends_the_game_and_prints_its_pgn() {
     let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1";
     let played = play(&["--ascii", "--fen", mate], "Ra8\ne4\nhint\nquit\n");
-    assert_eq!(played.code, Some(0), "{}", played.errors);
+    assert_eq!(played.code, Some(0), "{}", played.stderr);
     played.has("1. White> Ra8\n");
     played.has("1-0  White won by checkmate.");
     played.has("  8 [R] .     .     . !k! .");
     played.has("game over> e4\nthe game is over: undo, new, pgn or quit\n");
     played.has("[SetUp \"1\"]\n[FEN \"6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\"]\n");
     played.has("\n\n1. Ra8# {White won by checkmate} 1-0\n");
-    assert!(played.output.is_ascii() && !played.output.contains('\x1b'));
+    assert!(played.stdout.is_ascii() && !played.stdout.contains('\x1b'));
 }
 
 #[test]
@@ -71,9 +45,9 @@ fn the_engine_can_mate() {
 
 #[test]
 fn equal_seeds_give_equal_games() {
-    let once = || play(&["--seed", "7", "--temperature", "1"], "e4\nhint\nd4\nNc3\nmoves\n").output;
+    let once = || play(&["--seed", "7", "--temperature", "1"], "e4\nhint\nd4\nNc3\nmoves\n").stdout;
     assert_eq!(once(), once());
-    let random = |seed: &str| play(&["--seed", seed, "--side", "random"], "").output;
+    let random = |seed: &str| play(&["--seed", seed, "--side", "random"], "").stdout;
     let sides: Vec<bool> = (0..8).map(|seed| random(&seed.to_string()).contains("You play White")).collect();
     assert!(sides.contains(&true) && sides.contains(&false), "{sides:?}");
 }
@@ -82,7 +56,7 @@ fn equal_seeds_give_equal_games() {
 fn undo_restores_the_position() {
     let played = play(&[], "undo\ne4\nfen\nundo\nfen\nquit\n");
     played.has("1. White> undo\nthere is no move of yours to take back\n");
-    let introduction = played.output.lines().take(2);
+    let introduction = played.stdout.lines().take(2);
     assert!(introduction.clone().all(|line| line.chars().count() <= 80), "{introduction:?}");
     played.has("1. White> fen\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n");
     // No move was made, so there is no game to print.
@@ -148,7 +122,7 @@ fn games_are_appended_to_the_pgn_file() {
     let file = folder.path().join("games.pgn");
     let path = file.to_str().expect("a name");
     let played = play(&["--pgn", path], "e4\nnew\nd4\n");
-    assert_eq!(played.output.matches(&format!("The game was added to {path}.")).count(), 2);
+    assert_eq!(played.stdout.matches(&format!("The game was added to {path}.")).count(), 2);
     let kept = fs::read_to_string(&file).expect("the file");
     assert_eq!(kept.matches("[Event ").count(), 2);
     assert!(
@@ -165,14 +139,14 @@ fn hidden_evaluations_are_shown_on_request() {
     played.lacks("% draw");
     played.has("\ndc0 plays 1... ");
     let prompts = play(&["--hide-eval", "--fen", KINGS], "eval\nhint\n");
-    assert_eq!(prompts.output.matches("% draw").count(), 1);
+    assert_eq!(prompts.stdout.matches("% draw").count(), 1);
     prompts.has("Best lines, with visits and White's score (20 simulations):\n");
 }
 
 #[test]
 fn piped_output_is_coloured_only_on_request() {
-    assert!(!play(&[], "e4\n").output.contains('\x1b'));
-    let coloured = play(&["--color", "always"], "e4\n").output;
+    assert!(!play(&[], "e4\n").stdout.contains('\x1b'));
+    let coloured = play(&["--color", "always"], "e4\n").stdout;
     assert!(coloured.contains("\x1b[1;38;5;") && !coloured.contains("\x1b[K"));
 }
 
@@ -201,8 +175,8 @@ fn bad_arguments_exit_with_code_2_and_state_what_was_expected() {
         (&["--pgn", "/nowhere/x.pgn"], "--pgn /nowhere/x.pgn: expected a file that can be written to"),
     ] {
         let played = play(args, "e4\n");
-        assert_eq!(played.code, Some(2), "{args:?}: {}", played.errors);
-        assert!(played.errors.contains(part), "{args:?}: {}", played.errors);
-        assert_eq!(played.output, "");
+        assert_eq!(played.code, Some(2), "{args:?}: {}", played.stderr);
+        assert!(played.stderr.contains(part), "{args:?}: {}", played.stderr);
+        assert_eq!(played.stdout, "");
     }
 }

@@ -15,24 +15,16 @@ fn a_suite_is_solved_stored_and_reported() {
     fs::write(experiment.folder.path().join("suite.epd"), SUITE).expect("writes");
     let solve =
         ["puzzles", "shipped", "suite.epd", "--simulations", "1,200", "--name", "solved", "--device", "cpu"];
-    let first = experiment.command(&solve);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let first = experiment.command_ends(&solve, 0);
     assert!(first.stderr.contains("2 puzzles solved"), "{}", first.stderr);
-    let again = experiment.command(&solve);
-    assert_eq!(again.code, Some(0), "{}", again.stderr);
-    let rows = experiment.command(&[
-        "sql",
-        "datasets/solved",
-        "select id, simulations, solved, solved_from from puzzles order by puzzle, simulations",
-    ]);
-    assert_eq!(rows.code, Some(0), "{}", rows.stderr);
+    experiment.command_ends(&solve, 0);
+    let query = "select id, simulations, solved, solved_from from puzzles order by puzzle, simulations";
+    let rows = experiment.command_ends(&["sql", "datasets/solved", query], 0);
     assert!(rows.stdout.contains("rooks") && rows.stdout.contains("line 3"), "{}", rows.stdout);
-    let report = experiment.command(&["report", "datasets/solved", "--out", "report.html"]);
-    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    experiment.command_ends(&["report", "datasets/solved", "--out", "report.html"], 0);
     let page = fs::read_to_string(experiment.folder.path().join("report.html")).expect("a page");
     assert!(page.contains("puzzles-solved") && page.contains("policy alone"));
-    let verified = experiment.command(&["verify", "datasets/solved"]);
-    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+    experiment.command_ends(&["verify", "datasets/solved"], 0);
 }
 
 #[test]
@@ -40,8 +32,7 @@ fn broken_suites_are_refused_with_their_lines() {
     let experiment = Experiment::new("");
     let refused = |content: &str, expected: &[&str]| {
         fs::write(experiment.folder.path().join("bad.epd"), content).expect("writes");
-        let found = experiment.command(&["puzzles", "shipped", "bad.epd", "--device", "cpu"]);
-        assert_eq!(found.code, Some(2), "{}", found.stderr);
+        let found = experiment.command_ends(&["puzzles", "shipped", "bad.epd", "--device", "cpu"], 2);
         for expected in expected {
             assert!(found.stderr.contains(expected), "no {expected:?} in {}", found.stderr);
         }
@@ -51,8 +42,7 @@ fn broken_suites_are_refused_with_their_lines() {
         format!("{SUITE}nonsense\n7k/8/8/8/8/8/R7/1R4K1 w - - bm Rb9;\n8/8/8/8/8/8/8/8 w - - bm e4;\n");
     refused(&lines, &["bad.epd, line 4: has 1 of the four fields", "bad.epd, line 5: bm", "line 6: \"8/8"]);
     refused("7k/8/8/8/8/8/R7/1R4K1 w - - id \"x\";\n", &["bad.epd, line 1: has neither bm, am nor dm"]);
-    let missing = experiment.command(&["puzzles", "shipped", "none.epd", "--device", "cpu"]);
-    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+    let missing = experiment.command_ends(&["puzzles", "shipped", "none.epd", "--device", "cpu"], 2);
     assert!(missing.stderr.contains("none.epd: cannot be read"), "{}", missing.stderr);
 }
 
@@ -72,8 +62,7 @@ print(`${own.budgets}: ${own.puzzles}`);
 #[test]
 fn any_player_solves_puzzles_the_same_with_any_lanes() {
     let whole = Experiment::new(PLAYERS);
-    let ended = whole.run(&["--lanes", "1"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = whole.run_ends(&["--lanes", "1"], 0);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines.contains(&"alpha-beta (material), 4 plies: [1.0], #{}, true"), "{}", ended.stdout);
     assert!(lines.iter().any(|line| line.starts_with("alphabeta-")), "{}", ended.stdout);
@@ -82,20 +71,14 @@ fn any_player_solves_puzzles_the_same_with_any_lanes() {
     let again = Experiment::new(PLAYERS);
     assert_eq!(again.run(&["--lanes", "3"]).stdout, ended.stdout);
     assert_eq!(again.results(), whole.results());
-    let query = |sql: &str| {
-        let found = whole.command(&["sql", "datasets/small", sql]);
-        assert_eq!(found.code, Some(0), "{}", found.stderr);
-        found.stdout
-    };
+    let query = |sql: &str| whole.command_ends(&["sql", "datasets/small", sql], 0).stdout;
     let found = query(
         "select player, id, uci(played) as move, solved, nodes > 0 as counted from answers where id = 'back rank' order by suite",
     );
     assert!(found.contains("alphabeta-2") && found.matches("a1a8").count() >= 3, "{found}");
     assert!(query("select count(*) as n from puzzles where simulations = 40").contains('3'));
-    let verified = whole.command(&["verify", "datasets/small"]);
-    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
-    let planned = whole.run(&["--check"]);
-    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    whole.command_ends(&["verify", "datasets/small"], 0);
+    whole.run_ends(&["--check"], 0);
 }
 
 /// An engine that crashes on the first puzzle, plays an illegal move in the second and null moves in the fourth.
@@ -136,8 +119,7 @@ fn an_engine_that_fails_loses_the_puzzle_and_solves_the_others() {
     );
     fs::write(folder.join("suite.epd"), suite).expect("writes");
     let solve = ["puzzles", "./sulky", "suite.epd", "--nodes", "5,9", "--name", "solved", "--device", "cpu"];
-    let first = experiment.command(&solve);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let first = experiment.command_ends(&solve, 0);
     let closing = "40.0% of 5 puzzles solved, 42 nodes each, 1 without a move by crash, 2 without a move by illegal_move";
     assert_eq!(first.stderr.matches(closing).count(), 2, "{}", first.stderr);
     let again = experiment.command(&solve);
@@ -156,15 +138,12 @@ fn an_engine_that_fails_loses_the_puzzle_and_solves_the_others() {
     assert_eq!(rows.stdout.matches("true").count(), 2, "{}", rows.stdout);
     let timed =
         ["puzzles", "./sulky", "suite.epd", "--move-time", "0.5,2", "--name", "solved", "--device", "cpu"];
-    let timed = experiment.command(&timed);
-    assert_eq!(timed.code, Some(0), "{}", timed.stderr);
+    let timed = experiment.command_ends(&timed, 0);
     assert!(timed.stderr.contains(" ms each, 1 without a move by crash"), "{}", timed.stderr);
-    let report = experiment.command(&["report", "datasets/solved", "--out", "report.html"]);
-    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    experiment.command_ends(&["report", "datasets/solved", "--out", "report.html"], 0);
     let page = fs::read_to_string(folder.join("report.html")).expect("a page");
     assert!(page.contains("puzzles-by-time") && page.contains("crash: 1, illegal_move: 2"));
-    let verified = experiment.command(&["verify", "datasets/solved"]);
-    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+    experiment.command_ends(&["verify", "datasets/solved"], 0);
 }
 
 #[test]
@@ -172,9 +151,7 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
     let experiment = Experiment::new("");
     let shown = |args: &[&str]| {
         let all = [&["puzzles"], args, &["--script"]].concat();
-        let ended = experiment.command(&all);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        ended.stdout
+        experiment.command_ends(&all, 0).stdout
     };
     let script = shown(&["an-engine", "a.epd", "--depth", "3,5", "--option", "Hash=64"]);
     for depth in [3, 5] {
@@ -198,8 +175,7 @@ fn limits_of_players_become_steps_of_a_script_and_others_are_refused() {
         (&["an-engine", "a.epd", "--depth", "9", "--nodes", "7"], "cannot be used with"),
     ];
     for (args, expected) in refused {
-        let ended = experiment.command(&[&["puzzles"], args].concat());
-        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        let ended = experiment.command_ends(&[&["puzzles"], args].concat(), 2);
         assert!(ended.stderr.contains(expected), "{args:?}: {}", ended.stderr);
     }
 }
@@ -215,22 +191,15 @@ fn books_are_made_again_with_the_same_bytes() {
     let make = |file: &str, seed: &str| {
         let args =
             ["openings", "--out", file, "--count", "10", "--plies", "6", "--depth", "2", "--seed", seed];
-        let made = experiment.command(&args);
-        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        experiment.command_ends(&args, 0);
         fs::read(experiment.folder.path().join(file)).expect("a book")
     };
     let first = make("a.epd", "1");
     assert_eq!(first, make("b.epd", "1"));
     assert_ne!(first, make("b.epd", "2"));
     let starts = ["--start", "double-chess960", "--plies", "2", "--depth", "1", "--count", "10"];
-    let made = experiment.command(&[&["openings", "--out", "d.epd"][..], &starts].concat());
-    assert_eq!(made.code, Some(0), "{}", made.stderr);
-    let failed = |args: &[&str]| {
-        let all: Vec<&str> = ["openings"].iter().chain(args).copied().collect();
-        let failed = experiment.command(&all);
-        assert_eq!(failed.code, Some(2), "{}", failed.stderr);
-        failed.stderr
-    };
+    experiment.command_ends(&[&["openings", "--out", "d.epd"][..], &starts].concat(), 0);
+    let failed = |args: &[&str]| experiment.command_ends(&[&["openings"], args].concat(), 2).stderr;
     assert!(failed(&judge(&["greedy"])).contains("--judge: expected a net, or a UCI engine"));
     assert!(
         failed(&judge(&["shipped", "--nodes", "5"])).contains("--nodes and --option are for UCI engines")
@@ -252,8 +221,7 @@ fn nets_and_engines_judge_openings() {
     let experiment = Experiment::new("");
     let make = |file: &str, judge: &[&str]| {
         let args = ["openings", "--out", file, "--count", "12", "--plies", "6", "--depth", "1"];
-        let made = experiment.command(&[&args, judge].concat());
-        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        experiment.command_ends(&[&args, judge].concat(), 0);
         fs::read_to_string(experiment.folder.path().join(file)).expect("a book")
     };
     let plain = make("plain.epd", &[]);
@@ -284,8 +252,7 @@ run.arena("alphabeta-2", "random", #{ games: 20 });
 #[test]
 fn stored_games_become_puzzles() {
     let experiment = Experiment::new(GAMES);
-    let played = experiment.run(&[]);
-    assert_eq!(played.code, Some(0), "{}", played.stderr);
+    experiment.run_ends(&[], 0);
     let make = |count| {
         experiment.command(&[
             "export",

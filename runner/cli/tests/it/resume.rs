@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL, flip, is_reached, wait_for};
 
 fn whole() -> Experiment {
     let experiment = Experiment::new(SMALL);
-    let ended = experiment.run(&["--lanes", "2"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&["--lanes", "2"], 0);
     experiment
 }
 
@@ -47,18 +46,16 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
         env!("CARGO_BIN_EXE_dc0-run")
     );
     let mut command = Command::new("sh");
-    command.current_dir(experiment.folder.path()).args(["-c", &start]).stderr(std::process::Stdio::piped());
-    let child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
-    while !experiment.run_folder().join("steps").is_dir() {
-        sleep(Duration::from_millis(20));
-    }
+    command.current_dir(experiment.folder.path()).args(["-c", &start]).stderr(Stdio::piped());
+    let child = command.stdout(Stdio::piped()).spawn().expect("starts");
+    wait_for("steps", || experiment.run_folder().join("steps").is_dir());
     let pid = child.id().to_string();
     for name in ["HUP", "INT", "HUP", "INT"] {
         signal(&pid, name);
     }
     sleep(Duration::from_millis(200));
     signal(&pid, "TERM");
-    let ended: Ended = child.wait_with_output().expect("ends").into();
+    let ended = Ended::from(child);
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
     assert_eq!(ended.stderr.matches("stopping after this batch").count(), 1, "{}", ended.stderr);
 }
@@ -68,15 +65,13 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
 fn an_interrupt_ends_cleanly_and_the_same_command_resumes() {
     let whole = whole();
     let stopped = Experiment::new(SMALL);
-    let child = stopped.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    let child = stopped.begin(&[]);
     // The first step starts after the signal handler is installed.
-    while !stopped.run_folder().join("steps").is_dir() {
-        sleep(Duration::from_millis(20));
-    }
+    wait_for("steps", || stopped.run_folder().join("steps").is_dir());
     sleep(Duration::from_millis(300));
     let pid = child.id().to_string();
     signal(&pid, "TERM");
-    let ended: Ended = child.wait_with_output().expect("ends").into();
+    let ended = Ended::from(child);
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
     assert!(ended.stderr.contains("x.rhai --device cpu --backend torch --threads 1"), "{}", ended.stderr);
     assert_eq!(stopped.run(&[]).code, Some(0));
@@ -87,8 +82,7 @@ fn an_interrupt_ends_cleanly_and_the_same_command_resumes() {
 fn a_changed_parameter_reruns_only_dependent_steps_and_reverting_it_none() {
     let experiment = whole();
     let before = experiment.results();
-    let changed = experiment.run(&["--set", "updates=6"]);
-    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    let changed = experiment.run_ends(&["--set", "updates=6"], 0);
     assert!(changed.stderr.contains("\nchanged since the last time: updates 8 -> 6\n"), "{}", changed.stderr);
     assert_eq!(changed.stderr.matches("(done before)").count(), 2, "{}", changed.stderr);
     assert!(experiment.run_folder().join("superseded").is_dir());
@@ -102,20 +96,8 @@ fn a_changed_parameter_reruns_only_dependent_steps_and_reverting_it_none() {
 #[test]
 fn a_second_process_is_refused_with_the_pid_of_the_first() {
     let experiment = Experiment::new(SMALL);
-    let mut first = experiment.start(&[
-        "x.rhai",
-        "--device",
-        "cpu",
-        "--backend",
-        "torch",
-        "--threads",
-        "1",
-        "--set",
-        "iterations=50",
-    ]);
-    while !experiment.run_folder().join("steps").is_dir() {
-        sleep(Duration::from_millis(20));
-    }
+    let mut first = experiment.begin(&["--set", "iterations=50"]);
+    wait_for("steps", || experiment.run_folder().join("steps").is_dir());
     let second = experiment.run(&[]);
     let expected = format!("is being written by the process {}; wait for it, or stop it first", first.id());
     first.kill().expect("can be killed");
@@ -126,12 +108,9 @@ fn a_second_process_is_refused_with_the_pid_of_the_first() {
 
 /// Damages a file of a finished run, changes a parameter so that the file is needed, and runs again.
 #[track_caller]
-fn check_damage(folder: &str, damage: impl FnOnce(&mut Vec<u8>), expected: &str) {
+fn check_damage(folder: &str, damage: impl FnOnce(&Path), expected: &str) {
     let experiment = whole();
-    let path = experiment.first_in(folder);
-    let mut content = fs::read(&path).expect("reads");
-    damage(&mut content);
-    fs::write(&path, content).expect("writes");
+    damage(&experiment.first_in(folder));
     // A step that the changed script has not come to has left the run, with all its files.
     let games = || -> BTreeSet<(String, String)> {
         let files = experiment.results().into_iter().map(|(name, digest)| {
@@ -153,17 +132,20 @@ fn check_damage(folder: &str, damage: impl FnOnce(&mut Vec<u8>), expected: &str)
 
 #[test]
 fn a_truncated_table_is_reported() {
-    check_damage("games/", |content| content.truncate(content.len() / 2), "bytes instead of");
+    let cut = |path: &Path| {
+        let content = fs::read(path).expect("reads");
+        fs::write(path, &content[..content.len() / 2]).expect("writes");
+    };
+    check_damage("games/", cut, "bytes instead of");
 }
 
 #[test]
 fn a_flipped_bit_in_a_table_is_reported() {
-    check_damage("games/", |content| *content.last_mut().expect("has bytes") ^= 1, "has changed");
+    check_damage("games/", flip, "has changed");
 }
 
 #[test]
 fn a_flipped_bit_in_a_net_is_reported() {
-    let flip = |content: &mut Vec<u8>| *content.last_mut().expect("has bytes") ^= 1;
     check_damage("networks/0000.safetensors", flip, "networks/0000.safetensors");
 }
 
@@ -175,20 +157,15 @@ fn a_flipped_bit_in_a_training_state_is_reported_and_deleting_it_heals_the_run()
         run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
         run.train(net, run.window(), #{ updates: 1000, batch: 4, checkpoint_every: 5 });",
     );
-    kill_at(&experiment, "training.state", 1);
+    experiment.kill_at("training.state", 1);
     let path = experiment.first_in("steps/work/").with_file_name("training.state");
-    let mut content = fs::read(&path).expect("reads");
-    let middle = content.len() / 2;
-    content[middle] ^= 1;
-    fs::write(&path, content).expect("writes");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    flip(&path);
+    let ended = experiment.run_ends(&[], 3);
     for part in ["training.state", "is damaged", "have this training start over"] {
         assert!(ended.stderr.contains(part), "{}", ended.stderr);
     }
     fs::remove_file(&path).expect("removes");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
 }
 
 /// Files that the program writes afterwards would look like a run, and its closing lines like a success.
@@ -197,17 +174,13 @@ fn a_flipped_bit_in_a_training_state_is_reported_and_deleting_it_heals_the_run()
 fn a_run_that_is_removed_while_it_is_written_fails() {
     for wait in [0, 200, 400] {
         let experiment = Experiment::new(SMALL);
-        let options = ["--device", "cpu", "--backend", "torch", "--threads", "1", "--set", "iterations=200"];
-        let mut child = experiment.start(&[&["x.rhai"][..], &options].concat());
-        while !experiment.run_folder().join("steps").is_dir() {
-            assert!(child.try_wait().expect("looks").is_none(), "ended before it began");
-            sleep(Duration::from_millis(5));
-        }
+        let mut child = experiment.begin(&["--set", "iterations=200"]);
+        assert!(is_reached("steps", &mut child, || experiment.run_folder().join("steps").is_dir()));
         sleep(Duration::from_millis(wait));
         // Fails if the program writes a file meanwhile; what matters is that most of the run is gone.
         let _ = fs::remove_dir_all(experiment.run_folder());
         let _ = fs::remove_file(experiment.run_folder().join("run.lock"));
-        let ended: Ended = child.wait_with_output().expect("ends").into();
+        let ended = Ended::from(child);
         assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     }
 }
@@ -215,11 +188,9 @@ fn a_run_that_is_removed_while_it_is_written_fails() {
 #[test]
 fn time_and_disk_limits_stop_a_run_and_the_same_command_resumes() {
     let experiment = Experiment::new(&SMALL.replace("iterations: 2", "iterations: 200"));
-    let ended = experiment.run(&["--max-hours", "0.0005"]);
-    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--max-hours", "0.0005"], 130);
     assert!(ended.stderr.contains("the time of --max-hours is over"), "{}", ended.stderr);
-    let ended = experiment.run(&["--max-disk", "0.0001"]);
-    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--max-disk", "0.0001"], 130);
     assert!(ended.stderr.contains("datasets has grown by 0.00"), "{}", ended.stderr);
     assert!(ended.stderr.contains("(done before)"), "{}", ended.stderr);
     assert_eq!(experiment.run(&["--max-hours", "0"]).code, Some(2));
@@ -227,34 +198,10 @@ fn time_and_disk_limits_stop_a_run_and_the_same_command_resumes() {
 
 /// The first step of a kind in the plan.
 fn planned(experiment: &Experiment, kind: &str) -> serde_json::Value {
-    let ended = experiment.run(&["--check", "--format", "json"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--check", "--format", "json"], 0);
     let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let steps = plan["steps"].as_array().expect("steps").clone();
     steps.into_iter().find(|step| step["kind"] == kind).expect("a step of the kind")
-}
-
-/// The number of work files of unfinished steps whose names begin like this.
-fn work(experiment: &Experiment, begin: &str) -> u64 {
-    let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten();
-    let files = steps.flatten().flat_map(|step| fs::read_dir(step.path()).into_iter().flatten());
-    let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
-    names
-        .filter(|name| {
-            name.starts_with(begin) && Path::new(name).extension().is_none_or(|kind| kind != "tmp")
-        })
-        .count() as u64
-}
-
-/// Runs until there are that many such work files, then kills the program.
-fn kill_at(experiment: &Experiment, begin: &str, count: u64) {
-    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
-    while work(experiment, begin) < count {
-        assert!(child.try_wait().expect("looks").is_none(), "ended before it could be killed");
-        sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("kills");
-    child.wait().expect("ends");
 }
 
 #[test]
@@ -263,8 +210,8 @@ fn a_check_counts_only_the_remaining_games_of_a_killed_step() {
         let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
         run.self_play(net, #{ games: 400, shard_games: 2, search: #{ simulations: SIMULATIONS }, max_plies: 20 });";
     let experiment = Experiment::new(&games.replace("SIMULATIONS", "6"));
-    kill_at(&experiment, "shard-", 3);
-    let done = work(&experiment, "shard-");
+    experiment.kill_at("shard-", 3);
+    let done = experiment.work("shard-") as u64;
     let whole = (done, 200, 400 - 2 * done);
     let found = || {
         let step = planned(&experiment, "self_play");
@@ -277,7 +224,7 @@ fn a_check_counts_only_the_remaining_games_of_a_killed_step() {
     // Another step takes its slot; when the script is changed back, the first step resumes.
     experiment.write(&games.replace("SIMULATIONS", "2"));
     assert_eq!(found(), (0, 0, 400));
-    kill_at(&experiment, "shard-", 1);
+    experiment.kill_at("shard-", 1);
     experiment.write(&games.replace("SIMULATIONS", "6"));
     assert_eq!(found(), whole);
 }
@@ -290,7 +237,7 @@ fn a_check_counts_only_the_remaining_updates_of_a_killed_training() {
         run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
         run.train(net, run.window(), #{ updates: 100000, batch: 4, checkpoint_every: 5 });",
     );
-    kill_at(&experiment, "training.state", 1);
+    experiment.kill_at("training.state", 1);
     let step = planned(&experiment, "train");
     let done = step["parts"]["done"].as_u64().expect("updates");
     assert!(done > 0 && done.is_multiple_of(5), "{step}");
@@ -314,16 +261,8 @@ fn steps_that_the_script_no_longer_calls_count_in_no_answer() {
         }
         if p.arena { run.arena(net, \"random\", #{ games: 2, max_plies: 20, search: #{ simulations: 2 } }); }",
     );
-    let script = |args: &[&str]| {
-        let ended = experiment.run(args);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        ended.stderr
-    };
-    let command = |args: &[&str]| {
-        let ended: Ended = experiment.start(args).wait_with_output().expect("ends").into();
-        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-        ended.stdout
-    };
+    let script = |args: &[&str]| experiment.run_ends(args, 0).stderr;
+    let command = |args: &[&str]| experiment.command_ends(args, 0).stdout;
     // The newest net is that of the last step that counts.
     let counted = || {
         command(&["verify", "small"]);
@@ -371,10 +310,7 @@ fn a_check_finds_superseded_steps() {
 fn a_check_refuses_what_the_run_itself_refuses() {
     let script = "let run = open_run(\"tiny\");\nrun.network(#{ tower: #{ blocks: 1, filters: 8 } });";
     let experiment = Experiment::new(script);
-    let run = |args: &[&str]| -> Ended {
-        let args = [&["x.rhai", "--device", "cpu"][..], args].concat();
-        experiment.start(&args).wait_with_output().expect("ends").into()
-    };
+    let run = |args: &[&str]| experiment.command(&[&["x.rhai", "--device", "cpu"], args].concat());
     let ended = run(&["--threads", "1"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     for args in [["--seed", "5"], ["--threads", "2"]] {

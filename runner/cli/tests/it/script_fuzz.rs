@@ -165,20 +165,20 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments"))
 }
 
-/// Plans one script, and checks what holds for every result; why it could not be planned.
-fn plan(text: &str) -> Result<(), String> {
+/// Plans one script, and checks what holds for every result; whether it could be planned.
+fn plan(text: &str) -> bool {
     let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let path = folder().join("x.rhai");
     let script = ScriptToPlan { operations: OPERATIONS, ..ScriptToPlan::new(&path, text, options) };
     let outcome = script.plan();
-    let Err(failure) = &outcome.plans else { return Ok(()) };
+    let Err(failure) = &outcome.plans else { return true };
     let (shown, json) =
         (report::render(failure, &outcome.sources), report::render_json(failure, &outcome.sources));
     assert!(matches!(failure.exit, Exit::BadInput | Exit::Failed), "{:?} for\n{text}", failure.exit);
     assert!(shown.starts_with("error: ") && shown.len() > 10, "{shown} for\n{text}");
     assert!(!shown.contains("dc0-run itself is wrong"), "a panic for\n{text}");
     assert_eq!(json.lines().count(), 1 + failure.details.others.len(), "{json}");
-    Err(shown)
+    false
 }
 
 /// Plans scripts one after the other, and announces each before it starts; the number that could be planned.
@@ -189,7 +189,7 @@ fn work(experiments: &[Vec<String>], numbers: std::ops::Range<u64>, starts: &Sen
         if starts.send((number, text.clone())).is_err() {
             break;
         }
-        planned += u64::from(plan(&text).is_ok());
+        planned += u64::from(plan(&text));
     }
     planned
 }
@@ -219,16 +219,4 @@ fn mutated_experiments_never_make_the_check_panic_or_hang() {
 #[ignore = "takes minutes; see MANY_CASES"]
 fn fifty_thousand_mutated_experiments_never_panic_or_hang() {
     check(MANY_CASES);
-}
-
-/// The fuzzer is useful only if it starts from scripts that work.
-#[test]
-fn every_unmutated_experiment_can_be_planned() {
-    for tokens in experiments(folder()) {
-        let text = tokens.concat();
-        let planned = plan(&text);
-        // An engine from outside need not be installed.
-        let is_absent = |cause: &String| cause.contains("there is no program ");
-        assert!(planned.is_ok() || planned.as_ref().is_err_and(is_absent), "{planned:?}");
-    }
 }

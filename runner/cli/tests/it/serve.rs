@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::experiment::{Experiment, SMALL};
-use crate::imports::copied;
+use crate::experiment::{Experiment, SMALL, copy_folder};
 use server::{Events, Server, folder};
 
 #[test]
@@ -271,7 +270,7 @@ fn compares_and_downloads(server: &Server, runs: &Path) {
         let statuses = ["compare", "api/compare"].map(|page| server.get(&format!("/{page}{wrong}")).status);
         assert_eq!(statuses, [404, 404], "{wrong}");
     }
-    copied(&runs.join("small"), &runs.join("twin"));
+    copy_folder(&runs.join("small"), &runs.join("twin"));
     let compared = server.get("/api/compare?run=small&run=twin");
     assert!(compared.status == 200 && compared.head.contains("frame-ancestors 'self'"), "{}", compared.head);
     assert!(compared.body.contains("id=\"learning\"") && compared.body.contains("class=\"data\""));
@@ -331,8 +330,7 @@ fn watching_a_killed_and_resumed_run_does_not_change_it() {
     fs::create_dir(watched.folder.path().join("datasets")).expect("a folder");
     let server = Server::start(&watched.folder.path().join("datasets"));
     let mut list = server.follow("/api/events", None);
-    let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
-    let mut process = watched.start(&fixed);
+    let mut process = watched.begin(&[]);
     list.until("list", |list| list[0]["state"] == "running");
     let mut events = server.follow("/api/events/small", None);
     let games = events.until("games", Value::is_string);
@@ -423,8 +421,7 @@ sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "rand
 #[test]
 fn a_sweep_has_a_leaderboard_and_its_trials_are_runs() {
     let experiment = Experiment::new(SWEEP);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let server = Server::start(&experiment.folder.path().join("datasets"));
     let listed = server.get("/api/runs").json();
     assert_eq!(

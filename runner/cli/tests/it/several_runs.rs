@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::experiment::{Experiment, results_of};
+use crate::experiment::{Experiment, FIXED, files_below, flip, results_below};
 
 /// Two nets learn side by side, the second also from the games of the first.
 const TWO: &str = r#"
@@ -30,20 +30,17 @@ fn folder(experiment: &Experiment, run: &str) -> PathBuf {
 
 /// What must be the same of both runs.
 fn results(experiment: &Experiment) -> Vec<(String, String)> {
-    let own = ["journal.jsonl", "run.log", "run.lock", "run.json", "costs.parquet"];
     let of = |run| {
-        let files = results_of(&folder(experiment, run)).into_iter();
-        files
-            .filter(|(name, _)| !own.contains(&name.as_str()))
-            .map(move |(name, digest)| (format!("{run}/{name}"), digest))
+        let files =
+            results_below(&folder(experiment, run)).into_iter().filter(|(name, _)| name != "run.json");
+        files.map(move |(name, digest)| (format!("{run}/{name}"), digest))
     };
     of("first").chain(of("second")).collect()
 }
 
 fn finished() -> Experiment {
     let experiment = Experiment::new(TWO);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     experiment
 }
 
@@ -51,23 +48,20 @@ fn finished() -> Experiment {
 fn two_runs_of_a_script_resume_to_the_same_bytes_after_kills() {
     let whole = finished();
     let killed = Experiment::new(TWO);
-    let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "2"];
-    killed.run_killed(&args);
+    killed.run_killed(&[&FIXED[..], &["--lanes", "2"]].concat());
     assert_eq!(results(&killed), results(&whole));
     let again = killed.run(&[]);
     assert_eq!(again.stderr.matches("(done before)").count(), 12, "{}", again.stderr);
     assert_eq!(results(&killed), results(&whole));
     for run in ["first", "second"] {
-        let checked = killed.command(&["verify", &format!("datasets/{run}")]);
-        assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
+        killed.command_ends(&["verify", &format!("datasets/{run}")], 0);
     }
 }
 
 #[test]
 fn each_of_two_runs_has_its_name_before_its_lines_its_table_and_its_log() {
     let experiment = Experiment::new(TWO);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     for line in
         ["first  iteration 0001", "second  iteration 0001", "second  network 0003", "second  match 0000"]
     {
@@ -82,7 +76,7 @@ fn each_of_two_runs_has_its_name_before_its_lines_its_table_and_its_log() {
     }
     // The net copied from the first run has the same bytes there.
     let nets = |run: &str| {
-        results_of(&folder(&experiment, run)).into_iter().filter(|(name, _)| name.ends_with(".safetensors"))
+        files_below(&folder(&experiment, run)).into_iter().filter(|(name, _)| name.ends_with(".safetensors"))
     };
     let of_first: Vec<String> = nets("first").map(|(_, digest)| digest).collect();
     assert_eq!(nets("second").filter(|(_, digest)| of_first.contains(digest)).count(), 1);
@@ -91,8 +85,7 @@ fn each_of_two_runs_has_its_name_before_its_lines_its_table_and_its_log() {
 #[test]
 fn a_plan_of_two_runs_names_both_and_counts_what_each_has_done() {
     let experiment = Experiment::new(TWO);
-    let planned = experiment.run(&["--check"]);
-    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    let planned = experiment.run_ends(&["--check"], 0);
     for line in [
         "run first: datasets/first (seed 3",
         "run second: datasets/second (seed 4",
@@ -102,8 +95,7 @@ fn a_plan_of_two_runs_names_both_and_counts_what_each_has_done() {
         assert!(planned.stdout.contains(line), "{line}: {}", planned.stdout);
     }
     assert!(planned.stdout.contains("  12 steps "), "{}", planned.stdout);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let planned = experiment.run(&["--check", "--format", "json"]);
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).expect("JSON");
     assert_eq!((&plan["distinct"], &plan["done"]), (&12.into(), &12.into()), "{plan}");
@@ -137,8 +129,7 @@ fn a_net_of_one_run_is_refused_by_the_other_until_it_is_copied() {
            let net = a.network(#{ tower: #{ blocks: 1, filters: 8 } });
            b.arena(net, "random", #{ games: 2 });"#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 2);
     assert!(ended.stderr.contains("x.rhai:4:14: arena: the net 0000 belongs to the run"), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("take a copy of the net into this run with `run.load_network(net)`"),
@@ -155,8 +146,7 @@ fn the_last_net_of_an_own_run_cannot_be_loaded_by_name() {
                let net = a.network(#{{ tower: #{{ blocks: 1, filters: 8 }} }});
                open_run("second").load_network("{name}");"#
         ));
-        let ended = experiment.run(&[]);
-        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let ended = experiment.run_ends(&[], 2);
         let expected = format!("load_network: \"{name}\" is a run of this script; give the net itself");
         assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
     }
@@ -165,19 +155,15 @@ fn the_last_net_of_an_own_run_cannot_be_loaded_by_name() {
 #[test]
 fn a_damaged_net_of_the_other_run_is_not_copied() {
     let experiment = finished();
-    let files = results_of(&folder(&experiment, "first"));
+    let files = files_below(&folder(&experiment, "first"));
     let last = files
         .iter()
         .map(|(name, _)| name)
         .rfind(|name| name.starts_with("networks/") && name.ends_with(".safetensors"));
     let path = folder(&experiment, "first").join(last.expect("nets"));
     fs::remove_dir_all(folder(&experiment, "second")).expect("removes");
-    let mut bytes = fs::read(&path).expect("reads");
-    let middle = bytes.len() - 9;
-    bytes[middle] ^= 1;
-    fs::write(&path, bytes).expect("writes");
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    flip(&path);
+    let ended = experiment.run_ends(&[], 3);
     assert!(ended.stderr.contains("load_network"), "{}", ended.stderr);
 }
 
@@ -185,8 +171,7 @@ fn a_damaged_net_of_the_other_run_is_not_copied() {
 fn neither_of_two_runs_is_repeated_alone() {
     let experiment = finished();
     for run in ["first", "second"] {
-        let ended = experiment.command(&["reproduce", &format!("datasets/{run}")]);
-        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let ended = experiment.command_ends(&["reproduce", &format!("datasets/{run}")], 2);
         assert!(ended.stderr.contains("the script opens several runs"), "{}", ended.stderr);
     }
 }

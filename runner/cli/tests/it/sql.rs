@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use crate::experiment::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL, flip, is_reached};
 
 /// Queries the runs of an experiment.
 fn sql(experiment: &Experiment, args: &[&str]) -> Ended {
-    let all: Vec<&str> = ["sql"].iter().chain(args).copied().collect();
-    experiment.start(&all).wait_with_output().expect("ends").into()
+    experiment.command(&[&["sql"], args].concat())
 }
 
 fn refused(experiment: &Experiment, args: &[&str], code: i32, expected: &str) {
@@ -186,14 +185,10 @@ fn a_flipped_bit_is_noticed_before_a_table_is_read() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let file = experiment.first_in("games");
-    let mut bytes = fs::read(&file).expect("the file");
-    let middle = bytes.len() / 3;
-    bytes[middle] ^= 1;
-    fs::write(&file, &bytes).expect("writes");
+    flip(&file);
     let name = file.file_name().expect("a name").to_string_lossy().into_owned();
     for args in [vec!["sql", "small", GAMES], vec!["report", "small"]] {
-        let ended: Ended = experiment.start(&args).wait_with_output().expect("ends").into();
-        assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
+        let ended = experiment.command_ends(&args, 3);
         assert!(ended.stderr.contains(&name) && ended.stderr.contains("has changed"), "{}", ended.stderr);
     }
     let other = sql(&experiment, &["small", "select count(*) as n from training"]);
@@ -268,11 +263,9 @@ fn joins_may_compare_by_inequality() {
 #[test]
 fn an_interrupted_run_can_be_queried() {
     let experiment = Experiment::new(SMALL);
-    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
-    let first = experiment.folder.path().join("datasets/small/games/iteration=0000");
-    while !first.is_dir() && child.try_wait().expect("waits").is_none() {
-        std::thread::yield_now();
-    }
+    let mut child = experiment.begin(&[]);
+    let first = experiment.run_folder().join("games/iteration=0000");
+    is_reached("games", &mut child, || first.is_dir());
     child.kill().expect("stops");
     child.wait().expect("ends");
     for statement in
@@ -302,8 +295,7 @@ for iteration in 0..3 {
 #[test]
 fn a_script_queries_its_own_steps_and_a_rerun_sees_the_same() {
     let experiment = Experiment::new(READING);
-    let first = experiment.run(&[]);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let first = experiment.run_ends(&[], 0);
     for expected in ["4 games: [4]", "9 games: [4, 5]", "15 games: [4, 5, 6]"] {
         assert!(first.stdout.contains(expected), "{}", first.stdout);
     }
@@ -319,8 +311,7 @@ fn a_script_queries_its_own_steps_and_a_rerun_sees_the_same() {
 fn a_check_reads_finished_steps_and_mocks_the_rest() {
     let script = READING.replace("print(by_reason)", "print(`${by_reason[0].plies + 1}`)");
     let experiment = Experiment::new(&script);
-    let planned = experiment.run(&["--check"]);
-    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    let planned = experiment.run_ends(&["--check"], 0);
     assert!(
         planned.stderr.contains("print: 1 games: [0]") && planned.stderr.contains("print: 1.0"),
         "{}",
@@ -359,8 +350,7 @@ fn predictions_have_the_number_of_their_iteration_when_a_script_plays_another_on
     let joined = "select count(*) as rows, count(positions.fen) as found from predictions \
         left join positions using (iteration, game, ply)";
     for before in ["before=false", "before=true", "before=false"] {
-        let ended = experiment.run(&["--set", before]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(&["--set", before], 0);
         assert!(!ended.stderr.contains("no position was measured"), "{}", ended.stderr);
         let answer = sql(&experiment, &["small", joined, "--format", "json"]).stdout;
         let numbers: serde_json::Value = serde_json::from_str(&answer).expect("a row");
@@ -374,8 +364,7 @@ fn a_validation_that_measures_nothing_says_so() {
     let experiment = Experiment::new(
         &MEASURED.replace("validate(net, games)", "validate(net, games, #{ held_out: 1e-6 })"),
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     let expected =
         "validation of 0000: of 2 games no position was measured; give more games, a larger held_out";
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);

@@ -8,14 +8,13 @@ const NET: &str = "let run = open_run(\"small\");
 let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
 ";
 
-fn check(script: &str) -> Ended {
-    Experiment::new(script).run(&["--check"])
+fn check(script: &str, code: i32) -> Ended {
+    Experiment::new(script).run_ends(&["--check"], code)
 }
 
 /// The plan for programs.
 fn plan(script: &str) -> Value {
-    let ended = Experiment::new(script).run(&["--check", "--format", "json"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = Experiment::new(script).run_ends(&["--check", "--format", "json"], 0);
     serde_json::from_str(&ended.stdout).expect("JSON")
 }
 
@@ -34,8 +33,7 @@ while verdict.score < 0.55 {
     verdict = run.arena(net, \"random\", #{ games: 4 });
     print(`score ${verdict.score}`);
 }";
-    let ended = check(&script);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&script, 0);
     let parts = "differs from x.rhai:4:14, which reads `score`";
     for expected in [
         "  2 steps  ",
@@ -67,8 +65,7 @@ loop {
         if verdict.wins > 1000 { break; }
     } catch (error) { }
 }";
-    let ended = check(script);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let ended = check(script, 2);
     assert!(ended.stderr.contains("no end"), "{}", ended.stderr);
 }
 
@@ -90,7 +87,7 @@ for iteration in 0..2 {
     assert_eq!(all(&plan, "differs"), [&json!(false), &json!(false), &json!(true)]);
     let reading = json!({ "file": "x.rhai", "line": 9, "column": 15, "figure": "score" });
     assert_eq!(all(&plan, "differs_from"), [&Value::Null, &Value::Null, &reading]);
-    let ended = check(&script);
+    let ended = check(&script, 0);
     assert!(ended.stdout.contains("  the first player wins, losses fall:   7 steps"), "{}", ended.stdout);
     assert!(ended.stdout.contains("the same plan\n"), "{}", ended.stdout);
     assert!(ended.stderr.contains("print: score 0.5, 1 lost\n"), "{}", ended.stderr);
@@ -104,8 +101,7 @@ while rows < 3 {
     run.self_play(net, #{ games: 4 });
     rows = run.sql(\"select count(*) as n from games where result <> 7\").column(\"n\")[0];
 }";
-    let ended = check(&script);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&script, 0);
     // A query counts as 20 steps, of which there are 10000.
     assert!(ended.stdout.contains("no end after 478 steps and 477 queries of tables"), "{}", ended.stdout);
 }
@@ -115,8 +111,7 @@ fn a_loop_that_only_queries_a_table_is_given_up_early() {
     let script = NET.to_owned()
         + "run.self_play(net, #{ games: 4 });
 while run.sql(\"select count(*) as n from games\").rows()[0].n < 1000000 { }";
-    let ended = check(&script);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&script, 0);
     let endless =
         "no end after 2 steps and 500 queries of tables  differs from x.rhai:4:50, which reads `rows`\n";
     assert_eq!(ended.stdout.matches(endless).count(), 2, "{}", ended.stdout);
@@ -129,8 +124,7 @@ fn a_script_that_reads_tables_is_planned_with_small_and_large_numbers() {
         + "run.self_play(net, #{ games: 4 });
 while run.sql(\"select count(*) as n from games\").rows()[0].n < 12 { run.self_play(net, #{ games: 4 }); }
 if run.table(\"games\").column(\"opening_plies\")[0] > 100 { run.train(net, run.window(), #{ updates: 4 }); }";
-    let ended = check(&script);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&script, 0);
     let parts = "x.rhai:4:50, which reads `rows`";
     for expected in [
         format!(
@@ -152,8 +146,7 @@ fn a_number_of_a_table_may_be_out_of_a_parameters_range() {
         + "run.self_play(net, #{ games: 4 });
 let games = run.sql(\"select count(*) as n from games\").rows()[0].n;
 run.self_play(net, #{ games: games });";
-    let ended = check(&script);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&script, 0);
     let row = |words: &str| {
         let rows = ended.stdout.lines().filter(|line| line.trim_start().starts_with(words));
         rows.map(str::to_owned).next().unwrap_or_else(|| panic!("{}", ended.stdout))
@@ -161,15 +154,13 @@ run.self_play(net, #{ games: games });";
     assert!(row("matches end even").contains("games: must lie in 1..=100000000, got 0"), "{}", ended.stdout);
     assert!(row("the first player wins").contains("this plan"), "{}", ended.stdout);
     let wrong = script.replace("games: games", "gmaes: games");
-    let ended = check(&wrong);
-    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    let ended = check(&wrong, 2);
     assert!(ended.stderr.contains("did you mean `games`?"), "{}", ended.stderr);
 }
 
 #[test]
 fn a_script_that_only_shows_its_results_has_one_plan() {
-    let ended = check(&(SMALL.to_owned() + "print(`${best.loss}, ${best.name}`);"));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = check(&(SMALL.to_owned() + "print(`${best.loss}, ${best.name}`);"), 0);
     assert!(!ended.stdout.contains("depends on results"), "{}", ended.stdout);
     assert!(
         plan("let run = open_run(\"small\"); let net = run.network(); print(net.name);")["alternatives"]
@@ -223,11 +214,9 @@ fn branches_of_other_assumptions_are_checked_and_their_own_errors_shown() {
             "{NET}let verdict = run.arena(net, \"random\", #{{ games: 4 }});\nif verdict.score > 0.6 {{ {then} }}"
         )
     };
-    let wrong = check(&branch("run.self_play(net, #{ game: 4 });"));
+    let wrong = check(&branch("run.self_play(net, #{ game: 4 });"), 2);
     assert!(wrong.stderr.contains("x.rhai:4:30: self_play: 1 problem"), "{}", wrong.stderr);
-    assert_eq!(wrong.code, Some(2));
-    let stopped = check(&branch("throw \"too strong\";"));
-    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    let stopped = check(&branch("throw \"too strong\";"), 0);
     let expected = "stops at x.rhai:4:26: the script threw: too strong";
     assert!(stopped.stdout.contains(expected), "{}", stopped.stdout);
 }
@@ -265,8 +254,7 @@ let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, auxiliary_heads: #{ 
 run.grow(net, #{ auxiliary_heads: #{ reply: true } });",
     );
     let error = |args: &[&str]| {
-        let ended = experiment.run(args);
-        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let ended = experiment.run_ends(args, 2);
         let at = ended.stderr.find("error: ").expect("an error");
         ended.stderr[at..].to_owned()
     };
@@ -275,8 +263,6 @@ run.grow(net, #{ auxiliary_heads: #{ reply: true } });",
     assert!(checked.contains(expected), "{checked}");
     assert_eq!(checked, error(&[]));
     // It has not begun.
-    let verified: Ended =
-        experiment.start(&["verify", "datasets/small"]).wait_with_output().expect("ends").into();
-    let report = verified.stdout;
+    let report = experiment.command(&["verify", "datasets/small"]).stdout;
     assert!(report.contains("whole; 1 finished step with") && !report.contains("not finished"), "{report}");
 }

@@ -5,10 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment, results_of};
+use crate::experiment::{Ended, Experiment, results_below, wait_for};
 
 /// Trial 1 takes long enough to be interrupted in the middle, and trial 2 can fail.
 const SWEEP: &str = r#"
@@ -37,8 +35,7 @@ const FIXED: [&str; 5] = ["x.rhai", "--device", "cpu", "--backend", "torch"];
 
 /// Writes the batch script of an array, and returns it.
 fn array(experiment: &Experiment, system: &str, more: &[&str]) -> PathBuf {
-    let ended = experiment.command(&[&[system], &FIXED[..], more].concat());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.command_ends(&[&[system], &FIXED[..], more].concat(), 0);
     let line =
         ended.stdout.lines().find(|line| line.trim_start().starts_with(['s', 'h'])).expect("a command");
     let file = line.split_whitespace().last().expect("a file");
@@ -82,22 +79,10 @@ impl Batch {
     }
 }
 
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..6000 {
-        if is_so() {
-            return;
-        }
-        sleep(Duration::from_millis(20));
-    }
-    panic!("waited two minutes for {what}");
-}
-
 /// The files of all trials whose content must be reproducible, with their digests, and the table of trials.
 fn results(experiment: &Experiment) -> Vec<(String, String)> {
-    let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
-    let is_timed = |name: &str| timed.iter().any(|timed| name.ends_with(timed));
-    let mut files = results_of(&folder(experiment));
-    files.retain(|(name, _)| (name.starts_with("trials/") || name == "trials.parquet") && !is_timed(name));
+    let mut files = results_below(&folder(experiment));
+    files.retain(|(name, _)| name.starts_with("trials/") || name == "trials.parquet");
     files
 }
 
@@ -105,8 +90,7 @@ fn results(experiment: &Experiment) -> Vec<(String, String)> {
 fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     let fails = ["--set", "fails=2"];
     let whole = Experiment::new(SWEEP);
-    let ended = whole.command(&[&FIXED[..], &["--threads", "1", "--lanes", "1"], &fails].concat());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    whole.command_ends(&[&FIXED[..], &["--threads", "1", "--lanes", "1"], &fails].concat(), 0);
     let expected = results(&whole);
     assert!(expected.len() > 20, "{expected:?}");
 
@@ -125,7 +109,7 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     wait_for("a shard", || fs::read_dir(&games).is_ok_and(|files| files.count() > 0));
     let sent = Command::new("kill").args(["-USR1", &interrupted.id().to_string()]).status().expect("kill");
     assert!(sent.success());
-    let ended: Ended = interrupted.wait_with_output().expect("ends").into();
+    let ended = Ended::from(interrupted);
     assert_eq!((ended.code, batch.queued_again().as_str()), (Some(0), "requeue 77_1\n"), "{}", ended.stderr);
     let shards = fs::read_dir(&games).expect("shards").count();
     assert!((1..10).contains(&shards), "{shards} shards: {}", ended.stderr);
@@ -135,21 +119,18 @@ fn an_array_with_an_interrupted_task_gives_the_same_bytes_as_one_process() {
     let lock = folder(&experiment).join("array/0001/run.lock");
     wait_for("the trial", || fs::read_dir(&games).is_ok_and(|files| files.count() > shards));
     assert!(lock.exists());
-    let early = experiment.command(&[&FIXED[..], &fails].concat());
-    assert_eq!(early.code, Some(1), "{}", early.stderr);
+    let early = experiment.command_ends(&[&FIXED[..], &fails].concat(), 1);
     assert!(early.stderr.contains("processes of their own"), "{}", early.stderr);
     // Two others beside it; one fails.
     let [zero, two] = [0, 2].map(|task| batch.start(&script, task));
-    let [again, zero, two] =
-        [again, zero, two].map(|child| Ended::from(child.wait_with_output().expect("ends")));
+    let [again, zero, two] = [again, zero, two].map(Ended::from);
     assert_eq!((again.code, zero.code), (Some(0), Some(0)), "{}{}", again.stderr, zero.stderr);
     assert!(two.code == Some(1) && two.stderr.contains("trial 2 failed"), "{}", two.stderr);
     assert_eq!(batch.queued_again(), "requeue 77_1\n");
 
     // What no task has done, the sweep does itself; the failed trial stays failed.
-    let ended = experiment.command(&[&FIXED[..], &fails].concat());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(ended.stderr.contains("3 trials run by themselves since"), "{}", ended.stderr);
+    let ended = experiment.command_ends(&[&FIXED[..], &fails].concat(), 0);
+    assert!(ended.stderr.contains("0 begun before, 3 trials run by themselves since"), "{}", ended.stderr);
     assert!(ended.stderr.contains("0003-0") && !ended.stderr.contains("0001-0"), "{}", ended.stderr);
     assert_eq!(results(&experiment), expected);
     let nothing = experiment.command(&[&["sweep-slurm"], &FIXED[..], &fails].concat());
@@ -230,8 +211,7 @@ fn sweeps_that_cannot_run_in_parts_are_refused() {
 #[test]
 fn a_script_that_is_no_file_is_refused() {
     let experiment = Experiment::new("");
-    let refused = experiment.command(&["sweep-slurm", "/dev/null"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let refused = experiment.command_ends(&["sweep-slurm", "/dev/null"], 2);
     assert!(
         refused.stderr.contains("/dev/null is no file, so the tasks could not read it"),
         "{}",

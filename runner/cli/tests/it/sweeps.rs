@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment, FIXED};
 
 /// A sweep over search and training of tiny nets: every trial trains, and trials share games.
 const SWEEP: &str = r#"
@@ -56,12 +55,11 @@ fn a_killed_sweep_resumes_to_the_same_table_and_the_next_reuses_its_games() {
     // Games do not depend on what is varied: they are played once for each replicate's seed.
     assert_eq!(done(&ended, "  iteration 0000  "), 2, "{}", ended.stderr);
     let killed = Experiment::new(SWEEP);
-    let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
     for attempt in 0..5 {
-        let mut child = killed.start(&args);
+        let mut child = killed.begin(&[]);
         sleep(Duration::from_millis(700 + 260 * attempt));
         let _ = child.kill();
-        let ended: Ended = child.wait_with_output().expect("ends").into();
+        let ended = Ended::from(child);
         assert!(matches!(ended.code, None | Some(0)), "{}", ended.stderr);
     }
     let ended = killed.run(&[]);
@@ -70,17 +68,10 @@ fn a_killed_sweep_resumes_to_the_same_table_and_the_next_reuses_its_games() {
     let again = killed.run(&[]);
     assert_eq!((done(&again, "  network 0001  "), outcome(&killed, "tiny", &again)), (0, expected));
     // A sweep over training alone reuses the games.
-    let second = killed.run(&[
-        "--set",
-        "name=next",
-        "--set",
-        "from=[\"tiny\"]",
-        "--set",
-        "trials=2",
-        "--set",
-        "rates=[0.3, 0.4]",
-    ]);
-    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    let second = killed.run_ends(
+        &["--set", "name=next", "--set", "from=[\"tiny\"]", "--set", "trials=2", "--set", "rates=[0.3, 0.4]"],
+        0,
+    );
     assert_eq!(
         (done(&second, "  iteration 0000  "), done(&second, "  network 0001  ")),
         (0, 4),
@@ -106,11 +97,7 @@ fn parallel_trials_give_the_same_table_on_any_number_of_lanes() {
 fn a_sweep_grows_by_trials_values_and_replicates() {
     let experiment = Experiment::new(SWEEP);
     let common = ["--set", "sampler=random", "--set", "replicates=1"];
-    let run = |more: &[&str]| {
-        let ended = experiment.run(&[&common[..], more].concat());
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        ended
-    };
+    let run = |more: &[&str]| experiment.run_ends(&[&common[..], more].concat(), 0);
     assert_eq!(done(&run(&["--set", "trials=3"]), "  match 0000  "), 3);
     assert_eq!(done(&run(&["--set", "trials=5"]), "  match 0000  "), 2);
     assert_eq!(done(&run(&["--set", "trials=5", "--set", "updates=[2, 4, 6]"]), "  match 0000  "), 0);
@@ -157,8 +144,7 @@ fn a_check_plans_what_the_sweep_then_runs() {
     let failing = [&args[..], &["--set", "fails=1"]].concat();
     let runs_as_planned = |args: &[&str], expected: u64| {
         let (planned, before) = (planned_runs(&experiment, args), started(&experiment));
-        let ended = experiment.run(args);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(args, 0);
         assert_eq!((planned, started(&experiment) - before), (expected, expected), "{}", ended.stderr);
     };
     assert_eq!(planned_runs(&experiment, &failing), 3);
@@ -172,8 +158,7 @@ fn a_check_plans_what_the_sweep_then_runs() {
     runs_as_planned(&args, 3);
     runs_as_planned(&args, 0);
     // A check refuses what the sweep would refuse.
-    let refused = experiment.run(&[&args[..], &["--seed", "7", "--check"]].concat());
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let refused = experiment.run_ends(&[&args[..], &["--seed", "7", "--check"]].concat(), 2);
     assert!(refused.stderr.contains("was created with seed 1, and 7 was asked for"), "{}", refused.stderr);
 }
 
@@ -188,8 +173,7 @@ fn a_changed_import_reruns_only_changed_steps_of_finished_trials() {
     let args = ["--set", "trials=3", "--set", "replicates=1"];
     let matches = || {
         let planned = planned_runs(&experiment, &args);
-        let ended = experiment.run(&args);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(&args, 0);
         (planned, done(&ended, "  match 0000  "))
     };
     import("fn most() { 30 }");
@@ -205,25 +189,21 @@ fn a_changed_import_reruns_only_changed_steps_of_finished_trials() {
 #[test]
 fn fixed_settings_of_a_sweep_cannot_change() {
     let experiment = Experiment::new(SWEEP);
-    let start = |threads: &str| -> Ended {
-        let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--set", "trials=1", "--threads"];
-        experiment.start(&[&fixed[..], &[threads]].concat()).wait_with_output().expect("ends").into()
+    let start = |threads, code| {
+        experiment.command_ends(&[&FIXED[..6], &[threads, "--set", "trials=1"]].concat(), code)
     };
-    assert_eq!(start("1").code, Some(0));
-    let other = start("2");
-    assert_eq!(other.code, Some(2), "{}", other.stderr);
+    start("1", 0);
+    let other = start("2", 2);
     assert!(other.stderr.contains("was created with threads 1, and 2 was asked for"), "{}", other.stderr);
     fs::write(folder(&experiment, "tiny").join("sweep.json"), "{").expect("writes");
-    let damaged = experiment.run(&["--check", "--set", "trials=1"]);
-    assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
+    experiment.run_ends(&["--check", "--set", "trials=1"], 3);
 }
 
 #[test]
 fn a_failed_trial_is_reported_and_retried_only_on_request() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];
-    let ended = experiment.run(&args);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&args, 0);
     let line = ended.stderr.lines().find(|line| line.contains("  failed; best is 0000")).expect("a line");
     assert!(line.contains("x.rhai:13:") && line.contains("no luck"), "{line}");
     assert!(ended.stdout.contains("2 complete, 0 pruned, 1 failed"), "{}", ended.stdout);
@@ -239,8 +219,7 @@ fn a_failed_trial_is_reported_and_retried_only_on_request() {
     );
     // A failure before any trial has a value is the script's error, not the trial's.
     let experiment = Experiment::new(SWEEP);
-    let ended = experiment.run(&["--set", "fails=0"]);
-    assert_eq!(ended.code, Some(1));
+    let ended = experiment.run_ends(&["--set", "fails=0"], 1);
     assert!(
         ended.stderr.contains("no luck") && ended.stderr.contains("  called from x.rhai:"),
         "{}",
@@ -259,8 +238,7 @@ fn a_trial_whose_training_diverges_fails_and_the_sweep_goes_on() {
         optimizer: #{ kind: "sgd", weight_decay: 1.0 } }).loss
 });"#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     let line = ended.stderr.lines().find(|line| line.contains("  failed; best is 0000")).expect("a line");
     assert!(line.contains("not finite") && line.contains("lower learning_rate"), "{line}");
     assert!(ended.stdout.contains("1 complete, 0 pruned, 1 failed"), "{}", ended.stdout);
@@ -280,8 +258,7 @@ fn loops_for_a_budget_in_seconds_have_an_end_in_the_plan() {
     };
     let rounds = |seconds: u32| {
         let experiment = Experiment::new(&script(seconds));
-        let ended = experiment.run(&["--check", "--format", "json"]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ended = experiment.run_ends(&["--check", "--format", "json"], 0);
         let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
         let steps = plan["steps"].as_array().expect("a list");
         let of_play = steps.iter().find(|step| step["kind"] == "self_play").expect("self-play");
@@ -300,13 +277,11 @@ fn a_check_lists_the_trials_that_fail() {
     0.5
 });"#,
     );
-    let ended = experiment.run(&["--check"]);
-    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--check"], 1);
     let expected = "2 trials would fail:\n  trial 1: ";
     assert!(ended.stdout.contains(expected) && ended.stdout.contains("got -1"), "{}", ended.stdout);
     assert!(ended.stderr.contains("error: 2 trials would fail; the plan says why"), "{}", ended.stderr);
-    let ended = experiment.run(&["--check", "--format", "json"]);
-    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let ended = experiment.run_ends(&["--check", "--format", "json"], 1);
     let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let failed = plan["sweeps"][0]["failed"].as_array().expect("a list");
     assert_eq!(failed.iter().map(|failed| failed["trial"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
@@ -322,8 +297,8 @@ fn pruners_end_trials_early_and_halving_continues_the_best() {
         experiment.write(&changed);
     };
     set("pruner: #{ kind: \"asha\", reduction: 2, most: 2 }");
-    let ended = experiment.run(&["--set", "trials=6", "--set", "name=asha", "--set", "sampler=random"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended =
+        experiment.run_ends(&["--set", "trials=6", "--set", "name=asha", "--set", "sampler=random"], 0);
     let [matches, trainings] = ["match 0000", "network 0001"].map(|what| done(&ended, what));
     assert!(matches < trainings && matches > 0, "{matches} {trainings} {}", ended.stderr);
     assert!(ended.stdout.contains(" paused "), "{}", ended.stdout);
@@ -385,8 +360,7 @@ sweep(#{ name: "outer", space: #{ x: choice([1, 2, 3, 4]) }, sampler: "grid", tr
 });
 "#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     assert!(ended.stdout.contains("4 trials, 4 complete, 0 pruned, 0 failed"), "{}", ended.stdout);
 }
 
@@ -399,8 +373,7 @@ let ends = found.trials.map(|trial| if trial.difference == () { "best" } else { 
 print(ends);
 "#;
     let experiment = Experiment::new(script);
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     // Student's 4.303 for two degrees of freedom, times the deviation 0.01 / √2 of a replicate, is 0.0304.
     assert!(ended.stdout.contains("-0.1000 [-0.1304, -0.0696]"), "{}", ended.stdout);
     assert!(
@@ -408,12 +381,7 @@ print(ends);
         "{}",
         ended.stdout
     );
-    let output = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
-        let output = command.args(args).current_dir(experiment.folder.path()).output().expect("an answer");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text")
-    };
+    let output = |args: &[&str]| experiment.command_ends(args, 0).stdout;
     let sql =
         "select trial, round(difference, 6) as d, round(difference_low, 4) as low from trials order by trial";
     let table = output(&["sql", "datasets/two", sql, "--format", "csv"]);

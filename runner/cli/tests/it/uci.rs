@@ -6,6 +6,5 @@ mod commands;
 mod compliance;
 mod engine;
 mod moves;
-mod regressions;
 mod reports;
 mod stopping;

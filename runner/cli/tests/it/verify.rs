@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use dc0_compare::verify::verify;
 use dc0_core::arena::elo_of;
@@ -12,7 +11,7 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_runs::{Folder, FolderKind, Manifest};
 use rand::RngExt as _;
 
-use crate::experiment::{Ended, Experiment, SMALL, results_of, rewrite_journal};
+use crate::experiment::{Experiment, SMALL, files_below, is_unfinished, rewrite_journal};
 
 /// Files whose content no result, figure or page but the log depends on.
 const WITHOUT_CONTENT: [&str; 3] = ["run.lock", "run.log", "progress.json"];
@@ -21,15 +20,10 @@ fn problems(root: &Path, kind: FolderKind) -> Vec<String> {
     verify(&Folder::at(root), kind).expect("is not locked").problems
 }
 
-/// Whether a file was still being written when the program was killed.
-fn is_unfinished(path: &Path) -> bool {
-    path.extension().is_some_and(|kind| kind == "tmp")
-}
-
 /// The files below a folder, by their kind: the folder in the run, the beginning of the name, and the extension.
 pub(crate) fn by_kind(root: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for (name, _) in results_of(root) {
+    for (name, _) in files_below(root) {
         let path = Path::new(&name);
         let file = path.file_name().expect("a name").to_string_lossy().into_owned();
         if WITHOUT_CONTENT.contains(&&*file) || is_unfinished(path) {
@@ -81,12 +75,10 @@ fn a_training_that_measures_nothing_of_the_policy_is_whole() {
         let trained = run.train(net, run.self_play(net, play), #{ updates: 2, batch: 4, positions: \"all\" });
         print(trained.policy_loss == ());",
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = experiment.run_ends(&[], 0);
     assert!(ended.stdout.starts_with("true\n"), "{}", ended.stdout);
     assert!(ended.stderr.contains("(policy -, value "), "{}", ended.stderr);
-    let verified = experiment.start(&["verify", "datasets/r"]).wait_with_output().expect("ends");
-    assert_eq!(verified.status.code(), Some(0), "{}", String::from_utf8_lossy(&verified.stderr));
+    experiment.command_ends(&["verify", "datasets/r"], 0);
 }
 
 #[test]
@@ -98,8 +90,7 @@ fn every_flipped_bit_of_a_finished_run_is_reported() {
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     // Another script, with superseded steps.
     experiment.write(&format!("{script}\nprint(\"changed\");"));
-    let ended = experiment.run(&["--set", "iterations=1", "--set", "updates=6"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&["--set", "iterations=1", "--set", "updates=6"], 0);
     let expected = [
         "run/json",
         "journal/jsonl",
@@ -119,29 +110,9 @@ fn every_flipped_bit_of_a_finished_run_is_reported() {
         "superseded/",
     ];
     check_flips(&experiment.run_folder(), FolderKind::Run, 3, &expected);
-    let whole: Ended = experiment.start(&["verify", "small"]).wait_with_output().expect("ends").into();
-    assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+    let whole = experiment.command_ends(&["verify", "small"], 0);
     assert!(whole.stdout.starts_with("datasets/small: whole; "), "{}", whole.stdout);
     assert!(whole.stdout.contains("games and") && whole.stdout.lines().count() == 1, "{}", whole.stdout);
-}
-
-/// Starts the script, and kills it once a file whose name begins like this is in a working folder.
-fn killed(script: &str, begin: &str) -> Experiment {
-    let experiment = Experiment::new(script);
-    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
-    let is_there = || {
-        let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten().flatten();
-        let files = steps.flat_map(|step| fs::read_dir(step.path()).into_iter().flatten().flatten());
-        let mut names = files.map(|file| file.file_name().to_string_lossy().into_owned());
-        names.any(|name| name.starts_with(begin) && !is_unfinished(Path::new(&name)))
-    };
-    while !is_there() {
-        assert!(child.try_wait().expect("looks").is_none(), "ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("kills");
-    child.wait().expect("ends");
-    experiment
 }
 
 const NET: &str = "let run = open_run(\"small\");
@@ -152,12 +123,13 @@ fn every_flipped_bit_of_half_finished_runs_is_reported() {
     let playing = format!(
         "{NET} run.self_play(net, #{{ games: 4000, shard_games: 2, search: #{{ simulations: 4 }}, max_plies: 20 }});"
     );
-    let experiment = killed(&playing, "shard-");
+    let experiment = Experiment::new(&playing);
+    experiment.kill_at("shard-", 1);
     // Shards that were stored before their notes are played again, so nothing depends on them.
     let work =
         fs::read_dir(experiment.run_folder().join("steps/work")).expect("lists").next().expect("a step");
     let work = work.expect("a step").path();
-    for (name, _) in results_of(&experiment.run_folder()) {
+    for (name, _) in files_below(&experiment.run_folder()) {
         let shard = name.rsplit_once('-').map(|(_, shard)| shard.replace(".parquet", ".json"));
         let is_part = name.starts_with("games/") || name.starts_with("positions/");
         if is_part && shard.is_some_and(|shard| !work.join(format!("shard-{shard}")).exists()) {
@@ -171,7 +143,8 @@ fn every_flipped_bit_of_half_finished_runs_is_reported() {
         "{NET} run.self_play(net, #{{ games: 4, search: #{{ simulations: 2 }}, max_plies: 20 }});
         run.train(net, run.window(), #{{ updates: 100000, batch: 4, checkpoint_every: 5 }});"
     );
-    let experiment = killed(&training, "training.state");
+    let experiment = Experiment::new(&training);
+    experiment.kill_at("training.state", 1);
     check_flips(&experiment.run_folder(), FolderKind::Run, 2, &["steps/work/training/state"]);
 }
 
@@ -186,8 +159,7 @@ sweep(#{ name: "tiny", space: #{ filters: choice([4, 8]) }, sampler: "grid", pru
 });
 "#,
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let root = experiment.folder.path().join("datasets/tiny");
     check_flips(
         &root,
@@ -223,13 +195,10 @@ fn figures_of(manifest: &mut Manifest) -> &mut BTreeMap<String, Value> {
 fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
-    let verified = |name: &str| -> Ended {
-        experiment.start(&["verify", name]).wait_with_output().expect("ends").into()
-    };
-    assert_eq!(verified("small").code, Some(0));
-    assert_eq!(verified("datasets").code, Some(0));
-    let unknown = verified("nothing");
-    assert_eq!(unknown.code, Some(2), "{}", unknown.stdout);
+    let verified = |name: &str, code| experiment.command_ends(&["verify", name], code);
+    verified("small", 0);
+    verified("datasets", 0);
+    let unknown = verified("nothing", 2);
     assert!(unknown.stderr.contains("\"nothing\" is neither a run or sweep"), "{}", unknown.stderr);
     // Whole files with other figures, as a program at fault writes them.
     for (begin, figure) in [
@@ -244,8 +213,7 @@ fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
         });
     }
     fs::remove_file(experiment.first_in("networks/0001.safetensors")).expect("removes");
-    let ended = verified("small");
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let ended = verified("small", 3);
     for part in [
         "datasets/small: 6 problems; ",
         "its `white_wins` is 99, and that of its tables ",
@@ -265,8 +233,7 @@ fn older_matches_may_lack_only_newer_figures() {
     let experiment = Experiment::new(
         "let run = open_run(\"small\"); run.arena(\"random\", \"greedy\", #{ games: 4, max_plies: 20 });",
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     let without = |figures: &[&str]| {
         rewrite_manifest(&experiment, "steps/0000-arena", |manifest| {
             manifest.kind_version = 10;
@@ -286,8 +253,7 @@ fn intervals_of_older_matches_may_differ_by_their_rounded_quantiles() {
     let experiment = Experiment::new(
         "let run = open_run(\"small\"); run.arena(\"random\", \"greedy\", #{ games: 40, max_plies: 20 });",
     );
-    let ended = experiment.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment.run_ends(&[], 0);
     // The figures of a version, with another end of the interval.
     let moved = |version: u32, by: f64| {
         rewrite_manifest(&experiment, "steps/0000-arena", |manifest| {

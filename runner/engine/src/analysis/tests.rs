@@ -76,8 +76,8 @@ fn text(queries: &[Json]) -> String {
 }
 
 /// The text of an error that names this field.
-fn refused(line: &Json, field: &str) -> String {
-    assert_eq!(line["problems"][0]["field"], field, "{line}");
+fn refused(line: &Json, field: impl Into<Json>) -> String {
+    assert_eq!(line["problems"][0]["field"], field.into(), "{line}");
     line["error"].as_str().expect("text").to_owned()
 }
 
@@ -265,14 +265,9 @@ fn lines_that_are_no_json_objects_are_refused() {
         let answers = answers_with(&[line, b"\n\n{\"id\": \"next\"}"].concat(), 1, 4);
         let [refusal, next] = answers.as_slice() else { panic!("{answers:?}") };
         assert_eq!((&refusal["id"], &next["id"]), (&Json::Null, &json!("next")));
-        let error = refused_line(refusal);
+        let error = refused(refusal, Json::Null);
         assert!(error.contains(part), "no \"{part}\" in {error}");
     }
-}
-
-fn refused_line(line: &Json) -> String {
-    assert_eq!(line["problems"][0]["field"], Json::Null);
-    line["error"].as_str().expect("text").to_owned()
 }
 
 #[test]

@@ -2,14 +2,11 @@
 
 use std::fs;
 
-use crate::engine::{mode, test_engine};
+use crate::engine::{mode, processes_with_argument, test_engine, wait_for_processes};
 use dc0_opponents::{Opponent, UciParams};
 
-/// Processes of the test program with an argument that is not finished or not reaped, and handles of this process to pipes.
-fn leftovers(argument: &str) -> (usize, usize) {
-    let entries = fs::read_dir("/proc").expect("is there").flatten();
-    let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-    let processes = lines.filter(|line| line.split('\0').any(|part| part == argument)).count();
+/// The number of processes of the test program that have ended and were not waited for.
+fn zombies() -> usize {
     let own = fs::read_to_string("/proc/self/stat").expect("is there");
     let own = own.split_whitespace().next().expect("the number of this process").to_owned();
     // Those that have ended have no command line any more, but still a parent.
@@ -19,8 +16,7 @@ fn leftovers(argument: &str) -> (usize, usize) {
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         fields.first() == Some(&"Z") && fields.get(1) == Some(&own.as_str()) && stat.contains("(test_engine)")
     };
-    let zombies = stats.filter(is_zombie).count();
-    (processes, zombies)
+    stats.filter(is_zombie).count()
 }
 
 /// One test program has several tests at once, so this one counts in a process of its own.
@@ -47,7 +43,7 @@ fn a_thousand_starts_leave_no_process_and_no_handle_behind() {
         }
     }
     assert_eq!((handles(), threads()), before);
-    assert_eq!(leftovers(&argument), (0, 0));
+    assert_eq!((processes_with_argument(&argument), zombies()), (0, 0));
 }
 
 /// The program ends with the thread of ours that serves it, as when this process is killed.
@@ -67,8 +63,5 @@ fn programs_end_with_this_process_however_it_ends() {
     command.args(["--exact", "leftovers::programs_end_with_this_process_however_it_ends"]);
     let status = command.env("DC0_BECOMES_KILLED", &argument).output().expect("starts").status;
     assert!(!status.success());
-    let watch = dc0_process::clock::Stopwatch::start();
-    while leftovers(&argument).0 > 0 {
-        assert!(watch.elapsed().as_secs() < 10, "the program survives");
-    }
+    wait_for_processes(0, &argument);
 }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use dc0_core::arena::{Forfeit, NotBegun};
+use dc0_core::arena::NotBegun;
 use dc0_core::board::{Fault, Game, Position};
 use dc0_core::params::Value;
-use dc0_opponents::{ClockParams, Opponent, ProgramOptions, UciParams};
-use dc0_process::clock::Stopwatch;
+use dc0_opponents::{ClockParams, Opponent, UciParams};
 
-use crate::engine::{answer, game, mode, started, test_engine, uci};
+use crate::engine::{answer, game, lost, mode, options, started, test_engine, uci, wait_for_processes};
 
 /// The error of a program that cannot be an opponent.
 fn refused(args: &[&str]) -> String {
@@ -18,19 +17,6 @@ fn refused(args: &[&str]) -> String {
 fn refused_within(start_timeout: f64, args: &[&str]) -> String {
     let params = UciParams { start_timeout, ..mode(args) };
     uci(&params).expect_err("misbehaves").to_string().replace(&test_engine(), "engine")
-}
-
-fn options<const N: usize>(options: [(&str, Value); N]) -> ProgramOptions {
-    ProgramOptions(options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// How a game is lost at its first move.
-fn lost(params: &UciParams) -> Forfeit {
-    let mut program = started(params);
-    let forfeit = answer(&mut *program, &Game::initial()).expect_err("misbehaves");
-    // It is started again for the next game.
-    program.begin().expect("begins again");
-    forfeit
 }
 
 #[test]
@@ -45,7 +31,7 @@ fn a_random_mover_plays_whole_games_the_same_each_time() {
 
 #[test]
 fn answers_have_what_the_engine_reports() {
-    let mut program = started(&mode(&["uci"]));
+    let mut program = started(uci(&mode(&["uci"])));
     let answer = answer(&mut *program, &Game::initial()).unwrap();
     assert_eq!((answer.score, answer.depth, answer.nodes), (Some(17.0), Some(4), Some(50)));
     assert!(answer.seconds > 0.0);
@@ -154,7 +140,7 @@ fn wrong_options_are_refused_all_at_once() {
 #[test]
 fn moves_that_are_none_lose_the_game() {
     let detail = |args: &[&str]| {
-        let forfeit = lost(&mode(args));
+        let forfeit = lost(uci(&mode(args)));
         assert_eq!(forfeit.fault, Fault::IllegalMove);
         forfeit.detail
     };
@@ -171,7 +157,7 @@ fn moves_that_are_none_lose_the_game() {
 #[test]
 fn a_late_move_loses_on_time() {
     let params = UciParams { nodes: None, move_time: Some(0.1), ..mode(&["late", "200"]) };
-    let forfeit = lost(&params);
+    let forfeit = lost(uci(&params));
     assert_eq!(forfeit.fault, Fault::Time);
     assert!(
         forfeit.detail.starts_with("Test Engine 1.0 played ")
@@ -179,24 +165,24 @@ fn a_late_move_loses_on_time() {
         "{forfeit}"
     );
     // Tolerated.
-    let mut program = started(&UciParams { time_margin: 5.0, ..params });
+    let mut program = started(uci(&UciParams { time_margin: 5.0, ..params }));
     assert!(answer(&mut *program, &Game::initial()).is_ok());
     let clock = ClockParams { seconds: 0.1, increment: 0.0, moves: None };
-    let forfeit = lost(&UciParams { nodes: None, clock: Some(clock), ..mode(&["late", "200"]) });
+    let forfeit = lost(uci(&UciParams { nodes: None, clock: Some(clock), ..mode(&["late", "200"]) }));
     assert_eq!(forfeit.fault, Fault::Time);
 }
 
 #[test]
 fn a_program_that_does_not_answer_is_ended() {
     let silent = UciParams { nodes: None, move_time: Some(0.1), ..mode(&["mute"]) };
-    let forfeit = lost(&silent);
+    let forfeit = lost(uci(&silent));
     assert_eq!(forfeit.fault, Fault::Time);
     assert!(forfeit.detail.contains("did not stop"), "{forfeit}");
     let patient = UciParams { move_timeout: 0.2, ..mode(&["mute"]) };
-    let forfeit = lost(&patient);
+    let forfeit = lost(uci(&patient));
     assert_eq!(forfeit.fault, Fault::Stall);
     assert!(forfeit.detail.contains("its `move_timeout`"), "{forfeit}");
-    let forfeit = lost(&UciParams { move_timeout: 0.2, ..mode(&["wait-for-stop"]) });
+    let forfeit = lost(uci(&UciParams { move_timeout: 0.2, ..mode(&["wait-for-stop"]) }));
     assert_eq!(forfeit.fault, Fault::Stall);
     assert!(forfeit.detail.contains("played"), "{forfeit}");
 }
@@ -204,7 +190,7 @@ fn a_program_that_does_not_answer_is_ended() {
 #[test]
 fn a_clock_runs_and_is_sent() {
     let clock = ClockParams { seconds: 5.0, increment: 0.5, moves: Some(40) };
-    let mut program = started(&UciParams { nodes: None, clock: Some(clock), ..mode(&["late", "20"]) });
+    let mut program = started(uci(&UciParams { nodes: None, clock: Some(clock), ..mode(&["late", "20"]) }));
     let mut game = Game::initial();
     let before = program.clock().unwrap();
     assert_eq!((before.left, before.increment), (5.0, 0.5));
@@ -218,7 +204,7 @@ fn a_clock_runs_and_is_sent() {
 
 #[test]
 fn a_program_that_dies_is_started_again_for_the_next_game() {
-    let mut program = started(&mode(&["die", "2"]));
+    let mut program = started(uci(&mode(&["die", "2"])));
     let mut game = Game::initial();
     for _ in 0..3 {
         game.take_back_to(0);
@@ -238,7 +224,7 @@ fn a_program_that_changed_is_not_started_again() {
     let net = folder.path().join("net");
     std::fs::write(&net, "one").unwrap();
     let style = options([("Seed", Value::Text(net.to_str().unwrap().to_owned()))]);
-    let mut program = started(&UciParams { options: style, ..mode(&["die", "1"]) });
+    let mut program = started(uci(&UciParams { options: style, ..mode(&["die", "1"]) }));
     let forfeit = answer(&mut *program, &Game::initial()).unwrap_err();
     assert_eq!(forfeit.fault, Fault::Crash);
     std::fs::write(&net, "other").unwrap();
@@ -262,7 +248,7 @@ fn a_flood_of_output_stalls_nobody() {
 
 #[test]
 fn a_second_best_move_is_not_taken_for_the_next_position() {
-    let mut program = started(&mode(&["twice"]));
+    let mut program = started(uci(&mode(&["twice"])));
     let mut game = Game::initial();
     for _ in 0..40 {
         let answer = answer(&mut *program, &game).unwrap();
@@ -274,30 +260,10 @@ fn a_second_best_move_is_not_taken_for_the_next_position() {
 fn a_stubborn_program_ends_with_all_its_processes() {
     // Its child is known by this number.
     let seconds = (1_000_000 + std::process::id()).to_string();
-    let program = started(&mode(&["stubborn", &seconds]));
+    let program = started(uci(&mode(&["stubborn", &seconds])));
     // The child has its arguments a moment after it is started.
     wait_for_processes(2, &seconds);
     drop(program);
     // The kill reaches all of them at once, but each one is gone only when the system has run it once more.
     wait_for_processes(0, &seconds);
-}
-
-/// Waits until so many running processes have an argument.
-fn wait_for_processes(number: usize, argument: &str) {
-    let watch = Stopwatch::start();
-    while processes_with_argument(argument) != number {
-        assert!(
-            watch.elapsed() < Duration::from_mins(1),
-            "{} processes, not {number}",
-            processes_with_argument(argument)
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// The number of running processes with an argument, except this one.
-fn processes_with_argument(argument: &str) -> usize {
-    let entries = std::fs::read_dir("/proc").expect("is there").flatten();
-    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines.filter(|line| line.split('\0').any(|part| part == argument)).count()
 }

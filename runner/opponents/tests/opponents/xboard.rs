@@ -1,29 +1,13 @@
 //! xboard engines.
 
-use dc0_core::arena::{Forfeit, Program};
+use dc0_core::arena::Forfeit;
 use dc0_core::board::{Fault, Game, Position};
 use dc0_core::params::Value;
-use dc0_opponents::{ClockParams, ProgramOptions, XboardParams};
+use dc0_opponents::{ClockParams, XboardParams};
 
-use crate::engine::{answer, game, game_from, mode, test_engine, uci, xboard, xboard_mode};
-
-fn started(params: &XboardParams) -> Box<dyn Program> {
-    let mut program = xboard(params).expect("behaves at first").start().expect("starts");
-    program.begin().expect("begins");
-    program
-}
-
-/// How a game is lost at its first move.
-fn lost(mode: &str) -> Forfeit {
-    let mut program = started(&xboard_mode(mode));
-    let forfeit = answer(&mut *program, &Game::initial()).expect_err("misbehaves");
-    program.begin().expect("begins again");
-    forfeit
-}
-
-fn options<const N: usize>(options: [(&str, Value); N]) -> ProgramOptions {
-    ProgramOptions(options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-}
+use crate::engine::{
+    answer, game, game_from, lost, mode, options, started, test_engine, uci, xboard, xboard_mode,
+};
 
 #[test]
 fn both_protocols_play_the_same_game() {
@@ -79,7 +63,7 @@ fn both_protocols_castle_in_chess960_and_play_standard_chess_afterwards() {
 #[test]
 fn engines_that_do_not_know_chess960_lose_its_games_and_say_why() {
     let start = Game::from_text("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1").unwrap();
-    let mut xboard = started(&xboard_mode("standard"));
+    let mut xboard = started(xboard(&xboard_mode("standard")));
     let forfeit = answer(&mut *xboard, &start).expect_err("cannot play");
     assert_eq!(forfeit.fault, Fault::Crash);
     assert!(
@@ -97,13 +81,13 @@ fn engines_that_do_not_know_chess960_lose_its_games_and_say_why() {
 
 #[test]
 fn answers_have_what_the_engine_reports() {
-    let answer = answer(&mut *started(&xboard_mode("")), &Game::initial()).unwrap();
+    let answer = answer(&mut *started(xboard(&xboard_mode(""))), &Game::initial()).unwrap();
     assert_eq!((answer.score, answer.depth, answer.nodes), (Some(-42.0), Some(3), Some(1234)));
 }
 
 #[test]
 fn games_begin_from_positions_and_go_on_elsewhere() {
-    let mut program = started(&xboard_mode(""));
+    let mut program = started(xboard(&xboard_mode("")));
     let start = Position::from_fen("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1").unwrap();
     let mut game = Game::from_position(start);
     for _ in 0..4 {
@@ -116,7 +100,7 @@ fn games_begin_from_positions_and_go_on_elsewhere() {
 
 #[test]
 fn a_program_for_one_game_is_started_for_each() {
-    let mut program = started(&xboard_mode("once"));
+    let mut program = started(xboard(&xboard_mode("once")));
     for _ in 0..5 {
         program.begin().unwrap();
         assert!(answer(&mut *program, &Game::initial()).is_ok());
@@ -125,19 +109,19 @@ fn a_program_for_one_game_is_started_for_each() {
 
 #[test]
 fn the_older_command_limits_the_depth_where_it_must() {
-    assert!(answer(&mut *started(&xboard_mode("depth")), &Game::initial()).is_ok());
+    assert!(answer(&mut *started(xboard(&xboard_mode("depth"))), &Game::initial()).is_ok());
 }
 
 #[test]
 fn nodes_and_clocks_limit_moves() {
     let nodes = XboardParams { depth: None, nodes: Some(500), ..xboard_mode("") };
-    assert!(answer(&mut *started(&nodes), &Game::initial()).is_ok());
+    assert!(answer(&mut *started(xboard(&nodes)), &Game::initial()).is_ok());
     let text = xboard(&XboardParams { args: vec!["xboard".to_owned(), "old".to_owned()], ..nodes })
         .unwrap_err()
         .to_string();
     assert!(text.contains("nodes: the program has no such limit (feature nps)"), "{text}");
     let clock = ClockParams { seconds: 60.0, increment: 1.0, moves: None };
-    let mut program = started(&XboardParams { depth: None, clock: Some(clock), ..xboard_mode("") });
+    let mut program = started(xboard(&XboardParams { depth: None, clock: Some(clock), ..xboard_mode("") }));
     assert!(answer(&mut *program, &Game::initial()).is_ok());
     assert!(program.clock().unwrap().left > 60.0);
 }
@@ -159,7 +143,7 @@ fn wrong_options_are_refused_all_at_once() {
 #[test]
 fn games_are_lost_by_resignation_illegal_moves_and_deaths() {
     let outcome = |mode: &str| {
-        let Forfeit { fault, detail } = lost(mode);
+        let Forfeit { fault, detail } = lost(xboard(&xboard_mode(mode)));
         (fault, detail)
     };
     let program = |what: &str| format!("Test Mover 2.0 {what}");
@@ -172,7 +156,7 @@ fn games_are_lost_by_resignation_illegal_moves_and_deaths() {
     );
     let death = "ended (exit status: 9); its last errors: segmentation violation";
     assert_eq!(outcome("dies"), (Fault::Crash, program(death)));
-    let mut program = started(&xboard_mode("rejects"));
+    let mut program = started(xboard(&xboard_mode("rejects")));
     let forfeit = answer(&mut *program, &Game::from_text("startpos moves e2e4").unwrap()).unwrap_err();
     assert_eq!(forfeit.fault, Fault::IllegalMove);
     assert!(
@@ -183,7 +167,7 @@ fn games_are_lost_by_resignation_illegal_moves_and_deaths() {
 
 #[test]
 fn a_resignation_after_a_move_loses_that_game_alone() {
-    let mut program = started(&xboard_mode("resigns-later"));
+    let mut program = started(xboard(&xboard_mode("resigns-later")));
     for _ in 0..2 {
         let mut game = Game::initial();
         game.play_unchecked(answer(&mut *program, &game).unwrap().played);
@@ -196,7 +180,7 @@ fn a_resignation_after_a_move_loses_that_game_alone() {
 
 #[test]
 fn claims_of_draws_are_ignored() {
-    assert!(answer(&mut *started(&xboard_mode("claims")), &Game::initial()).is_ok());
+    assert!(answer(&mut *started(xboard(&xboard_mode("claims"))), &Game::initial()).is_ok());
 }
 
 #[test]

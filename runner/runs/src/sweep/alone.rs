@@ -256,24 +256,14 @@ pub fn opened(params: &SweepParams, script: &str) -> Event {
 mod tests {
     use std::path::Path;
 
-    use dc0_core::params::{Value, read};
-
     use super::{LoneTrial, collect, left, opened};
     use crate::error::RunError;
-    use crate::sweep::events::{Ending, Event, Measured, Replicate, Spent};
+    use crate::sweep::events::{Ending, Event};
+    use crate::sweep::fixtures::{ended, params, started, suggested_at};
     use crate::sweep::folder::{SweepFolder, SweepRecord};
     use crate::sweep::observation::Direction;
     use crate::sweep::params::SweepParams;
     use crate::sweep::trials::Trials;
-
-    fn params(more: &str) -> SweepParams {
-        let text = format!(
-            r#"{{"name": "s", "trials": 5, "space": {{"x": {{"kind": "choice", "values": [0, 1, 2, 3]}},
-                "y": {{"kind": "uniform", "low": 0.0, "high": 1.0}}}}{more}}}"#
-        );
-        let value: Value = serde_json::from_str(&text).expect("a group");
-        read("sweep", &value).expect("parameters")
-    }
 
     fn points(params: &SweepParams, seed: u64, trials: &Trials) -> Result<Vec<Event>, RunError> {
         super::points(params, seed, trials, || Ok(()))
@@ -292,7 +282,8 @@ mod tests {
     #[test]
     fn points_are_those_of_a_sweep_in_one_process() {
         for sampler in ["random", "sobol", "tpe"] {
-            let params = params(&format!(r#", "sampler": "{sampler}""#));
+            let space = r#"{"x": {"kind": "choice", "values": [0, 1, 2, 3]}, "y": {"kind": "uniform", "low": 0.0, "high": 1.0}}"#;
+            let params = params(&format!(r#", "space": {space}, "sampler": "{sampler}""#));
             let all = points(&params, 3, &Trials::default()).expect("independent");
             // One process asks for the next point after the trial before it has ended.
             let mut trials = Trials::default();
@@ -309,7 +300,7 @@ mod tests {
                 };
                 assert_eq!(*event, Event::Suggested { trial, point }, "{sampler}");
                 trials.apply(event);
-                trials.apply(&ended(trial, Ending::Complete, f64::from(trial)));
+                trials.apply(&ended((trial, 0), Ending::Complete, f64::from(trial)));
             }
             assert_eq!((all.len(), left(&params, &trials)), (5, Vec::new()), "{sampler}");
         }
@@ -319,7 +310,7 @@ mod tests {
         for sampler in ["grid", "random", "sobol"] {
             let small = r#", "space": {"x": {"kind": "int", "low": 1, "high": 5}}"#;
             let params = params(&format!(r#"{small}, "sampler": "{sampler}""#));
-            let third = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(3))].into() };
+            let third = suggested_at(0, 3);
             let rest = points(&params, 3, &Trials::from_events(&[third])).expect("independent");
             let mut chosen: Vec<i64> = rest
                 .iter()
@@ -344,12 +335,6 @@ mod tests {
         assert!(tpe.contains("chooses trial 3") && tpe.contains("at most 3 trials"), "{tpe}");
         let at_once = params(r#", "sampler": {"kind": "tpe", "startup": 3}, "parallel": 5"#);
         assert_eq!(points(&at_once, 1, &Trials::default()).expect("none sees a value").len(), 5);
-    }
-
-    fn ended(trial: u32, ending: Ending, value: f64) -> Event {
-        let replicate = Replicate { trial, replicate: 0 };
-        let result = Some(Measured::exact(value));
-        Event::Ended { replicate, ending, result, because: None, spent: Spent::default() }
     }
 
     fn open(parent: &Path) -> Result<(SweepFolder, Vec<Event>), RunError> {
@@ -390,10 +375,9 @@ mod tests {
             let other = opened(&params, "b");
             assert!(matches!(take(parent.path(), &other, 3), Err(RunError::PointsChanged { .. })));
             assert!(matches!(open(parent.path()), Err(RunError::TrialsRunning { .. })));
-            let replicate = Replicate { trial: 1, replicate: 0 };
-            first.note(&Event::Started { replicate }).expect("writes");
-            first.note(&ended(1, Ending::Complete, 0.5)).expect("writes");
-            second.note(&Event::Started { replicate: Replicate { trial: 2, replicate: 0 } }).expect("writes");
+            first.note(&started((1, 0))).expect("writes");
+            first.note(&ended((1, 0), Ending::Complete, 0.5)).expect("writes");
+            second.note(&started((2, 0))).expect("writes");
         }
         let value = |events: &[Event], trial| {
             Trials::from_events(events).get(trial).and_then(crate::sweep::trials::Trial::value)
@@ -415,8 +399,8 @@ mod tests {
         let endings = [(Ending::Failed, 0.1, 1), (Ending::Complete, 0.5, 1), (Ending::Complete, 0.9, 0)];
         for (ending, value, collected) in endings {
             let trial = take(parent.path(), &start, 1).expect("a trial");
-            trial.note(&Event::Started { replicate: Replicate { trial: 1, replicate: 0 } }).expect("writes");
-            trial.note(&ended(1, ending, value)).expect("writes");
+            trial.note(&started((1, 0))).expect("writes");
+            trial.note(&ended((1, 0), ending, value)).expect("writes");
             drop(trial);
             let (sweep, mut events) = open(parent.path()).expect("the sweep");
             assert_eq!(collect(&sweep, &mut events).expect("collects"), collected, "{ending:?} {value}");

@@ -337,20 +337,13 @@ impl Display for Board {
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::params::{Value, read};
+    use dc0_core::params::Value;
 
     use super::Board;
-    use crate::sweep::events::{Ending, Event, Measured, Replicate, Spent};
-    use crate::sweep::params::SweepParams;
+    use crate::sweep::events::{Ending, Event, Measured, Replicate};
+    use crate::sweep::fixtures::{ended, params, reported, started, suggested};
     use crate::sweep::pruner::Reported;
     use crate::sweep::trials::Trials;
-
-    fn params(more: &str) -> SweepParams {
-        let text = format!(
-            r#"{{"name": "s", "space": {{"x": {{"kind": "choice", "values": [0, 1, 2, 3]}}}}, "sampler": "grid"{more}}}"#
-        );
-        read("sweep", &serde_json::from_str::<Value>(&text).expect("JSON")).expect("parameters")
-    }
 
     /// Trials that have reported at each of these numbers, and ended there.
     fn ended_at(at: &[(u32, Ending)]) -> Trials {
@@ -360,14 +353,9 @@ mod tests {
     /// Trials with reports at these progresses.
     fn ended_after(all: impl IntoIterator<Item = (Vec<u32>, Ending)>) -> Trials {
         let trial = |(trial, (at, ending)): (u32, (Vec<u32>, Ending))| {
-            let replicate = Replicate { trial, replicate: 0 };
-            let point = [("x".to_owned(), Value::Int(trial.into()))].into();
-            let report =
-                |at| Event::Reported { replicate, report: Reported { at, value: 0.5, low: 0.5, high: 0.5 } };
-            let (result, spent) = (Some(Measured::exact(0.5)), Spent::default());
-            let begun = [Event::Suggested { trial, point }, Event::Started { replicate }];
-            let end = Event::Ended { replicate, ending, result, because: None, spent };
-            begun.into_iter().chain(at.into_iter().map(report)).chain([end]).collect::<Vec<_>>()
+            let reports = at.into_iter().map(|at| reported((trial, 0), at, 0.5));
+            let begun = [suggested(trial), started((trial, 0))].into_iter();
+            begun.chain(reports).chain([ended((trial, 0), ending, 0.5)]).collect::<Vec<_>>()
         };
         let events: Vec<Event> = (0..).zip(all).flat_map(trial).collect();
         Trials::from_events(&events)
@@ -379,19 +367,11 @@ mod tests {
 
     /// Complete trials with these values of their replicates.
     fn complete(all: &[&[f64]]) -> Trials {
-        let ended = |(trial, values): (u32, &&[f64])| {
-            let point =
-                Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() };
-            let end = |(replicate, value): (u32, &f64)| Event::Ended {
-                replicate: Replicate { trial, replicate },
-                ending: Ending::Complete,
-                result: Some(Measured::exact(*value)),
-                because: None,
-                spent: Spent::default(),
-            };
-            std::iter::once(point).chain((0..).zip(*values).map(end)).collect::<Vec<_>>()
+        let trial = |(trial, values): (u32, &&[f64])| {
+            let end = |(replicate, value): (u32, &f64)| ended((trial, replicate), Ending::Complete, *value);
+            std::iter::once(suggested(trial)).chain((0..).zip(*values).map(end)).collect::<Vec<_>>()
         };
-        Trials::from_events(&(0..).zip(all).flat_map(ended).collect::<Vec<_>>())
+        Trials::from_events(&(0..).zip(all).flat_map(trial).collect::<Vec<_>>())
     }
 
     fn ends(more: &str, at: &[u32]) -> String {
@@ -453,31 +433,20 @@ mod tests {
 
     #[test]
     fn reports_of_pruned_replicates_are_no_final_values() {
-        let event = |trial, replicate, ending, value| Event::Ended {
-            replicate: Replicate { trial, replicate },
-            ending,
-            result: Some(Measured::exact(value)),
-            because: None,
-            spent: Spent::default(),
-        };
-        let point = |trial: u32| Event::Suggested {
-            trial,
-            point: [("x".to_owned(), Value::Int(trial.into()))].into(),
-        };
         let report = |replicate, at, value| Event::Reported {
             replicate: Replicate { trial: 1, replicate },
             report: Reported { at, value, low: value - 1.0, high: value + 1.0 },
         };
         let trials = Trials::from_events(&[
-            point(0),
-            event(0, 0, Ending::Complete, 100.0),
-            event(0, 1, Ending::Complete, 100.0),
-            point(1),
+            suggested(0),
+            ended((0, 0), Ending::Complete, 100.0),
+            ended((0, 1), Ending::Complete, 100.0),
+            suggested(1),
             report(0, 1, 3.0),
             report(0, 2, 60.0),
-            event(1, 0, Ending::Complete, 103.0),
+            ended((1, 0), Ending::Complete, 103.0),
             report(1, 1, -50.0),
-            event(1, 1, Ending::Pruned, -50.0),
+            ended((1, 1), Ending::Pruned, -50.0),
         ]);
         let board = Board::new(&params(r#", "replicates": 2"#), &trials);
         let result = |index: usize| board.rows[index].result.expect("has a value");
@@ -492,19 +461,12 @@ mod tests {
     fn a_held_back_trial_has_the_mean_of_replicates_that_report_at_different_progress() {
         let trials = |ending| {
             let value = |(replicate, reports): (u32, [(u32, f64); 2])| {
-                let replicate = Replicate { trial: 0, replicate };
-                let report = |(at, value)| Event::Reported {
-                    replicate,
-                    report: Reported { at, value, low: value, high: value },
-                };
-                let spent = Spent::default();
-                let result = Some(Measured::exact(reports[1].1));
-                let end = Event::Ended { replicate, ending, result, because: None, spent };
-                reports.map(report).into_iter().chain([end])
+                let end = ended((0, replicate), ending, reports[1].1);
+                reports.map(|(at, value)| reported((0, replicate), at, value)).into_iter().chain([end])
             };
-            let point = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(0))].into() };
             let replicates = (0..).zip([[(1040, 1.0), (2040, 2.0)], [(1010, 3.0), (2010, 4.0)]]);
-            Trials::from_events(&std::iter::once(point).chain(replicates.flat_map(value)).collect::<Vec<_>>())
+            let events = std::iter::once(suggested(0)).chain(replicates.flat_map(value));
+            Trials::from_events(&events.collect::<Vec<_>>())
         };
         let value = |ending| Board::new(&params(r#", "replicates": 2"#), &trials(ending)).rows[0].result;
         // Both wait at their first report from the rung 2000 on.

@@ -37,22 +37,17 @@ pub fn new_events(params: &SweepParams, script: &str, events: &[Event]) -> Vec<E
 
 #[cfg(test)]
 mod tests {
-    use dc0_core::params::{Param, Value, read};
+    use dc0_core::params::Param;
 
     use super::new_events;
-    use crate::sweep::events::Ending;
-    use crate::sweep::events::{Event, Measured, Replicate, Spent};
+    use crate::sweep::events::{Ending, Event};
+    use crate::sweep::fixtures::{self, ended, reported, started, suggested, suggested_at};
     use crate::sweep::observation::TrialState;
     use crate::sweep::params::SweepParams;
-    use crate::sweep::pruner::Reported;
     use crate::sweep::trials::Trials;
 
     fn params(retry_failed: bool) -> SweepParams {
-        let text = format!(
-            r#"{{"name": "s", "space": {{"x": {{"kind": "choice", "values": [0, 1, 2, 3]}}}}, "retry_failed": {retry_failed}}}"#
-        );
-        let value: Value = serde_json::from_str(&text).expect("a group");
-        read("sweep", &value).expect("parameters")
+        fixtures::params(&format!(r#", "retry_failed": {retry_failed}"#))
     }
 
     fn opened(params: &SweepParams, script: &str) -> Event {
@@ -63,18 +58,8 @@ mod tests {
     fn journal(endings: [Option<Ending>; 4]) -> Vec<Event> {
         let mut events = vec![opened(&params(false), "a")];
         for (trial, ending) in (0..).zip(endings) {
-            let replicate = Replicate { trial, replicate: 0 };
-            events
-                .push(Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() });
-            events.push(Event::Started { replicate });
-            let result = Some(Measured::exact(0.5));
-            events.extend(ending.map(|ending| Event::Ended {
-                replicate,
-                ending,
-                result,
-                because: None,
-                spent: Spent::default(),
-            }));
+            events.extend([suggested(trial), started((trial, 0))]);
+            events.extend(ending.map(|ending| ended((trial, 0), ending, 0.5)));
         }
         events
     }
@@ -101,26 +86,15 @@ mod tests {
 
     #[test]
     fn nothing_of_another_script_is_left_in_a_trial() {
-        let replicate = |replicate| Replicate { trial: 0, replicate };
-        let ended = |number, ending, result: Option<f64>| Event::Ended {
-            replicate: replicate(number),
-            ending,
-            result: result.map(Measured::exact),
-            because: None,
-            spent: Spent::default(),
-        };
         let begun = [
             opened(&params(false), "a"),
-            Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(1))].into() },
-            Event::Reported {
-                replicate: replicate(0),
-                report: Reported { at: 1, value: 9.0, low: 9.0, high: 9.0 },
-            },
-            ended(0, Ending::Complete, Some(9.0)),
+            suggested_at(0, 1),
+            reported((0, 0), 1, 9.0),
+            ended((0, 0), Ending::Complete, 9.0),
         ];
         // The second replicate was killed, or has failed.
-        let killed = [&begun[..], &[Event::Started { replicate: replicate(1) }]].concat();
-        let failed = [&begun[..], &[ended(1, Ending::Failed, None)]].concat();
+        let killed = [&begun[..], &[started((0, 1))]].concat();
+        let failed = [&begun[..], &[ended((0, 1), Ending::Failed, 9.0)]].concat();
         for (before, state) in [(killed, TrialState::Killed), (failed, TrialState::Failed)] {
             let added = new_events(&params(false), "b", &before);
             assert_eq!(added[0], Event::Revisited { trial: 0 });
@@ -134,14 +108,7 @@ mod tests {
     #[test]
     fn a_stale_trial_keeps_its_value() {
         let mut before = journal([Some(Ending::Complete), Some(Ending::Complete), None, None]);
-        before.push(Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(99))].into() });
-        before.push(Event::Ended {
-            replicate: Replicate { trial: 0, replicate: 0 },
-            ending: Ending::Complete,
-            result: Some(Measured::exact(0.25)),
-            because: None,
-            spent: Spent::default(),
-        });
+        before.extend([suggested_at(0, 99), ended((0, 0), Ending::Complete, 0.25)]);
         let added = new_events(&params(false), "b", &before);
         assert!(
             !added.contains(&Event::Revisited { trial: 0 }) && added.contains(&Event::Revisited { trial: 1 })

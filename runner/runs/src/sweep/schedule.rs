@@ -179,130 +179,92 @@ impl Schedule<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use dc0_core::params::{Value, read};
+    use std::collections::BTreeSet;
 
     use super::{Job, Schedule};
-    use crate::sweep::events::Ending;
-    use crate::sweep::events::{Event, Measured, Replicate, Spent};
+    use crate::sweep::events::{Ending, Event, Replicate};
+    use crate::sweep::fixtures::{ended, params, reported, started, suggested, suggested_at};
     use crate::sweep::params::SweepParams;
-    use crate::sweep::pruner::Reported;
     use crate::sweep::trials::Trials;
-
-    fn params_of(more: &[(&str, Value)]) -> SweepParams {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let list = (0..20).map(Value::Int).collect();
-        let choice = Value::Group(
-            [("kind".to_owned(), text("choice")), ("values".to_owned(), Value::List(list))].into(),
-        );
-        let space = Value::Group([("x".to_owned(), choice)].into());
-        let own = [("name", text("s")), ("space", space)];
-        let all = own.into_iter().chain(more.iter().cloned());
-        let all: BTreeMap<String, Value> = all.map(|(name, value)| (name.to_owned(), value)).collect();
-        read("sweep", &Value::Group(all)).expect("parameters")
-    }
 
     fn next(params: &SweepParams, trials: &Trials, busy: &[u32]) -> Job {
         let busy: BTreeSet<u32> = busy.iter().copied().collect();
         Schedule { params, seed: 1, trials, busy: &busy }.next()
     }
 
-    fn first_replicate(trial: u32) -> Replicate {
-        Replicate { trial, replicate: 0 }
-    }
-
-    fn ended(trial: u32, ending: Ending, value: f64) -> Event {
-        let result = Some(Measured::exact(value));
-        Event::Ended {
-            replicate: first_replicate(trial),
-            ending,
-            result,
-            because: None,
-            spent: Spent::default(),
-        }
-    }
-
-    fn suggested(trial: u32) -> Event {
-        Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() }
+    fn ending(
+        params: &SweepParams,
+        trials: &Trials,
+        trial: u32,
+        at: u32,
+        until: Option<u32>,
+    ) -> Option<Ending> {
+        let schedule = Schedule { params, seed: 1, trials, busy: &BTreeSet::new() };
+        schedule.ending(Replicate { trial, replicate: 0 }, at, until)
     }
 
     #[test]
     fn interrupted_trials_are_resumed_before_new_ones_start() {
-        let params = params_of(&[("trials", Value::Int(3))]);
-        assert!(matches!(next(&params, &Trials::default(), &[]), Job::Start { trial: 0, until: None, .. }));
+        let one = params(r#", "trials": 3"#);
+        assert!(matches!(next(&one, &Trials::default(), &[]), Job::Start { trial: 0, until: None, .. }));
         let trials = Trials::from_events(&[
             suggested(0),
-            ended(0, Ending::Complete, 0.5),
+            ended((0, 0), Ending::Complete, 0.5),
             suggested(1),
-            Event::Started { replicate: first_replicate(1) },
+            started((1, 0)),
         ]);
-        assert_eq!(next(&params, &trials, &[]), Job::Resume { trial: 1, until: None });
+        assert_eq!(next(&one, &trials, &[]), Job::Resume { trial: 1, until: None });
         // While it runs, the next trial waits for its value, unless two may run at once. After the third trial the sweep waits
         // for the others, then it is done.
-        assert_eq!(next(&params, &trials, &[1]), Job::Wait);
-        let two = params_of(&[("trials", Value::Int(3)), ("parallel", Value::Int(2))]);
+        assert_eq!(next(&one, &trials, &[1]), Job::Wait);
+        let two = params(r#", "trials": 3, "parallel": 2"#);
         assert!(matches!(next(&two, &trials, &[1]), Job::Start { trial: 2, .. }));
         let trials = Trials::from_events(&[suggested(0), suggested(1), suggested(2)]);
-        assert_eq!(next(&params, &trials, &[0, 1, 2]), Job::Wait);
+        assert_eq!(next(&one, &trials, &[0, 1, 2]), Job::Wait);
         let done = [suggested(0), suggested(1), suggested(2)]
             .into_iter()
-            .chain((0..3).map(|n| ended(n, Ending::Complete, 0.1)));
-        assert_eq!(next(&params, &Trials::from_events(&done.collect::<Vec<_>>()), &[]), Job::Done);
+            .chain((0..3).map(|n| ended((n, 0), Ending::Complete, 0.1)));
+        assert_eq!(next(&one, &Trials::from_events(&done.collect::<Vec<_>>()), &[]), Job::Done);
     }
 
     #[test]
     fn trials_are_kept_when_replicates_or_values_are_added() {
-        let events =
-            [suggested(0), ended(0, Ending::Complete, 0.5), suggested(1), ended(1, Ending::Failed, 0.1)];
-        let twice = params_of(&[("trials", Value::Int(2)), ("replicates", Value::Int(2))]);
+        let events = [
+            suggested(0),
+            ended((0, 0), Ending::Complete, 0.5),
+            suggested(1),
+            ended((1, 0), Ending::Failed, 0.1),
+        ];
+        let twice = params(r#", "trials": 2, "replicates": 2"#);
         assert_eq!(next(&twice, &Trials::from_events(&events), &[]), Job::Resume { trial: 0, until: None });
         // A failed trial stays failed until it is retried; one whose value was removed from the space is stale.
-        let once = params_of(&[("trials", Value::Int(2))]);
+        let once = params(r#", "trials": 2"#);
         assert_eq!(next(&once, &Trials::from_events(&events), &[]), Job::Done);
         let again = [&events[..], &[Event::Retried { trial: 1 }]].concat();
         assert_eq!(next(&once, &Trials::from_events(&again), &[]), Job::Resume { trial: 1, until: None });
-        let gone = Event::Suggested { trial: 0, point: [("x".to_owned(), Value::Int(99))].into() };
+        let gone = suggested_at(0, 99);
         assert!(matches!(next(&once, &Trials::from_events(&[gone]), &[]), Job::Start { trial: 1, .. }));
     }
 
     #[test]
     fn resumed_trials_wait_for_the_reports_that_they_are_compared_with() {
-        let median = Value::Group([("kind".to_owned(), Value::Text("median".to_owned()))].into());
-        let params = params_of(&[
-            ("trials", Value::Int(3)),
-            ("parallel", Value::Int(2)),
-            ("sampler", Value::Text("grid".to_owned())),
-            ("pruner", median),
-        ]);
+        let params = params(r#", "trials": 3, "parallel": 2, "sampler": "grid", "pruner": "median""#);
         let begun = [suggested(0), suggested(1), suggested(2)];
         let trials = Trials::from_events(&begun);
         assert_eq!(next(&params, &trials, &[]), Job::Resume { trial: 0, until: None });
         assert_eq!(next(&params, &trials, &[0]), Job::Resume { trial: 1, until: None });
         // Trial 2 sees the reports of trial 0 alone.
         assert_eq!(next(&params, &trials, &[0, 1]), Job::Wait);
-        let one = Trials::from_events(&[&begun[..], &[ended(0, Ending::Complete, 0.1)]].concat());
+        let one = Trials::from_events(&[&begun[..], &[ended((0, 0), Ending::Complete, 0.1)]].concat());
         assert_eq!(next(&params, &one, &[1]), Job::Resume { trial: 2, until: None });
     }
 
     #[test]
     fn halving_pauses_at_rungs_and_promotes_the_best() {
-        let group =
-            [("kind", Value::Text("asha".to_owned())), ("reduction", Value::Int(2)), ("most", Value::Int(4))];
-        let group = group.map(|(name, value)| (name.to_owned(), value)).into();
-        let params = params_of(&[("trials", Value::Int(2)), ("pruner", Value::Group(group))]);
-        let report = |trial, at, value| Event::Reported {
-            replicate: first_replicate(trial),
-            report: Reported { at, value, low: value, high: value },
-        };
-        let mut events = vec![suggested(0), report(0, 1, 0.5)];
+        let params = params(r#", "trials": 2, "pruner": {"kind": "asha", "reduction": 2, "most": 4}"#);
+        let mut events = vec![suggested(0), reported((0, 0), 1, 0.5)];
         let decide = |events: &[Event], trial, at, until| {
-            let (trials, busy) = (Trials::from_events(events), BTreeSet::new());
-            Schedule { params: &params, seed: 1, trials: &trials, busy: &busy }.ending(
-                first_replicate(trial),
-                at,
-                until,
-            )
+            ending(&params, &Trials::from_events(events), trial, at, until)
         };
         assert_eq!(decide(&events, 0, 1, Some(1)), Some(Ending::Paused));
         assert_eq!(decide(&events, 0, 1, Some(2)), None);
@@ -311,72 +273,61 @@ mod tests {
             next(&params, &Trials::from_events(&events), &[]),
             Job::Resume { trial: 0, until: Some(1) }
         );
-        events.push(ended(0, Ending::Paused, 0.5));
+        events.push(ended((0, 0), Ending::Paused, 0.5));
         assert!(matches!(
             next(&params, &Trials::from_events(&events), &[]),
             Job::Start { trial: 1, until: Some(1), .. }
         ));
-        events.extend([suggested(1), report(1, 1, 0.9), ended(1, Ending::Paused, 0.9)]);
+        events.extend([suggested(1), reported((1, 0), 1, 0.9), ended((1, 0), Ending::Paused, 0.9)]);
         assert_eq!(
             next(&params, &Trials::from_events(&events), &[]),
             Job::Resume { trial: 1, until: Some(2) }
         );
-        events.extend([report(1, 2, 0.9), ended(1, Ending::Complete, 0.9)]);
+        events.extend([reported((1, 0), 2, 0.9), ended((1, 0), Ending::Complete, 0.9)]);
         assert_eq!(next(&params, &Trials::from_events(&events), &[]), Job::Done);
     }
 
     #[test]
     fn a_trial_killed_after_a_report_beyond_its_rung_resumes_to_that_rung() {
-        let group = [("kind", Value::Text("asha".to_owned())), ("least", Value::Int(1000))];
-        let group = group.map(|(name, value)| (name.to_owned(), value)).into();
-        let own = [("trials", Value::Int(1)), ("replicates", Value::Int(2)), ("pruner", Value::Group(group))];
-        let params = params_of(&own);
-        let report = |at| Event::Reported {
-            replicate: first_replicate(0),
-            report: Reported { at, value: 0.5, low: 0.5, high: 0.5 },
-        };
+        let pruner = r#"{"kind": "asha", "least": 1000}"#;
+        let params = params(&format!(r#", "trials": 1, "replicates": 2, "pruner": {pruner}"#));
         let resumed = |events: &[Event]| next(&params, &Trials::from_events(events), &[]);
-        let mut events = vec![suggested(0), report(1040), ended(0, Ending::Paused, 0.5)];
+        let mut events = vec![suggested(0), reported((0, 0), 1040, 0.5), ended((0, 0), Ending::Paused, 0.5)];
         assert_eq!(resumed(&events), Job::Resume { trial: 0, until: Some(1000) });
         // It was promoted, and is on its path to the next rung.
-        events.extend([Event::Started { replicate: first_replicate(0) }, report(2080)]);
+        events.extend([started((0, 0)), reported((0, 0), 2080, 0.5)]);
         assert_eq!(resumed(&events), Job::Resume { trial: 0, until: Some(3000) });
     }
 
     #[test]
     fn reports_of_stale_trials_and_of_another_script_decide_nothing() {
-        let report = |trial, value| Event::Reported {
-            replicate: first_replicate(trial),
-            report: Reported { at: 1, value, low: value, high: value },
-        };
-        let suggested =
-            |trial, x| Event::Suggested { trial, point: [("x".to_owned(), Value::Int(x))].into() };
-        let pruner = |members: &[(&str, Value)]| {
-            let members = members.iter().cloned().map(|(name, value)| (name.to_owned(), value));
-            params_of(&[("trials", Value::Int(4)), ("pruner", Value::Group(members.collect()))])
-        };
-        let median = pruner(&[("kind", Value::Text("median".to_owned())), ("startup", Value::Int(2))]);
-        let halving =
-            [("kind", Value::Text("asha".to_owned())), ("reduction", Value::Int(2)), ("most", Value::Int(2))];
-        let halving = pruner(&halving);
+        let report = |trial, value| reported((trial, 0), 1, value);
+        let median = params(r#", "trials": 4, "pruner": {"kind": "median", "startup": 2}"#);
+        let halving = params(r#", "trials": 4, "pruner": {"kind": "asha", "reduction": 2, "most": 2}"#);
         // The first two are far better, of points from `first` on; the third is at its first report.
         let trials = |first: i64, ending, last: &[Event]| {
             let begun = (0..2).flat_map(|trial| {
-                [suggested(trial, first + i64::from(trial)), report(trial, 9.0), ended(trial, ending, 9.0)]
+                [
+                    suggested_at(trial, first + i64::from(trial)),
+                    report(trial, 9.0),
+                    ended((trial, 0), ending, 9.0),
+                ]
             });
             Trials::from_events(&begun.chain(last.iter().cloned()).collect::<Vec<_>>())
         };
-        let third = [suggested(2, 5), report(2, 0.5)];
-        let decide = |params: &SweepParams, trials: &Trials| {
-            let none = BTreeSet::new();
-            Schedule { params, seed: 1, trials, busy: &none }.ending(first_replicate(2), 1, None)
-        };
+        let third = [suggested_at(2, 5), report(2, 0.5)];
+        let decide = |params: &SweepParams, trials: &Trials| ending(params, trials, 2, 1, None);
         assert_eq!(decide(&median, &trials(0, Ending::Complete, &third)), Some(Ending::Pruned));
         assert_eq!(decide(&median, &trials(90, Ending::Complete, &third)), None);
         // The best half of a rung goes on: of three trials one, of which the stale ones are none.
         let paused = [
             &third[..],
-            &[ended(2, Ending::Paused, 0.5), suggested(3, 6), report(3, 0.4), ended(3, Ending::Paused, 0.4)],
+            &[
+                ended((2, 0), Ending::Paused, 0.5),
+                suggested_at(3, 6),
+                report(3, 0.4),
+                ended((3, 0), Ending::Paused, 0.4),
+            ],
         ]
         .concat();
         let others_first = trials(0, Ending::Pruned, &paused);
@@ -391,57 +342,34 @@ mod tests {
 
     #[test]
     fn replicates_that_ended_early_count_for_no_later_median() {
-        let group = [("kind", Value::Text("median".to_owned())), ("startup", Value::Int(1))];
-        let group = Value::Group(group.map(|(name, value)| (name.to_owned(), value)).into());
-        let params =
-            params_of(&[("trials", Value::Int(3)), ("replicates", Value::Int(2)), ("pruner", group)]);
-        let report = |(trial, replicate), at, value| Event::Reported {
-            replicate: Replicate { trial, replicate },
-            report: Reported { at, value, low: value, high: value },
-        };
-        let end = |(trial, replicate), ending| Event::Ended {
-            replicate: Replicate { trial, replicate },
-            ending,
-            result: Some(Measured::exact(0.8)),
-            because: None,
-            spent: Spent::default(),
-        };
+        let pruner = r#"{"kind": "median", "startup": 1}"#;
+        let params = params(&format!(r#", "trials": 3, "replicates": 2, "pruner": {pruner}"#));
         for early in [Ending::Pruned, Ending::Failed] {
             let others = [(0, Ending::Complete), (1, early)].into_iter().flat_map(|(trial, ending)| {
                 let [first, second] = [(trial, 0), (trial, 1)];
                 // The second replicate of trial 1 stops at its first report.
-                let last = (ending == Ending::Complete).then(|| report(second, 2, 0.8));
-                let of_first = [report(first, 1, 0.5), report(first, 2, 0.8), end(first, Ending::Complete)];
-                let of_second = [report(second, 1, 0.0)].into_iter().chain(last).chain([end(second, ending)]);
+                let last = (ending == Ending::Complete).then(|| reported(second, 2, 0.8));
+                let of_first =
+                    [reported(first, 1, 0.5), reported(first, 2, 0.8), ended(first, Ending::Complete, 0.8)];
+                let of_second =
+                    [reported(second, 1, 0.0)].into_iter().chain(last).chain([ended(second, ending, 0.8)]);
                 std::iter::once(suggested(trial)).chain(of_first).chain(of_second).collect::<Vec<_>>()
             });
-            let own = [suggested(2), report((2, 0), 1, 0.5), report((2, 0), 2, 0.75)];
+            let own = [suggested(2), reported((2, 0), 1, 0.5), reported((2, 0), 2, 0.75)];
             let trials = Trials::from_events(&others.chain(own).collect::<Vec<_>>());
-            let none = BTreeSet::new();
-            let schedule = Schedule { params: &params, seed: 1, trials: &trials, busy: &none };
-            assert_eq!(schedule.ending(first_replicate(2), 2, None), Some(Ending::Pruned), "{early:?}");
+            assert_eq!(ending(&params, &trials, 2, 2, None), Some(Ending::Pruned), "{early:?}");
         }
     }
 
     #[test]
     fn a_paused_trial_without_one_of_its_replicates_goes_on() {
-        let group = [("kind", Value::Text("asha".to_owned())), ("most", Value::Int(4))];
-        let group = group.map(|(name, value)| (name.to_owned(), value)).into();
-        let own = [("trials", Value::Int(1)), ("replicates", Value::Int(2)), ("pruner", Value::Group(group))];
-        let params = params_of(&own);
-        let second = Replicate { trial: 0, replicate: 1 };
-        let reported = |replicate| Event::Reported {
-            replicate,
-            report: Reported { at: 1, value: 0.5, low: 0.5, high: 0.5 },
-        };
-        let Event::Ended { result, because, spent, .. } = ended(0, Ending::Failed, 0.0) else {
-            unreachable!()
-        };
-        let failed = Event::Ended { replicate: second, ending: Ending::Failed, result, because, spent };
-        let paused = [suggested(0), reported(first_replicate(0)), ended(0, Ending::Paused, 0.5)];
+        let pruner = r#"{"kind": "asha", "most": 4}"#;
+        let params = params(&format!(r#", "trials": 1, "replicates": 2, "pruner": {pruner}"#));
+        let (first, second) = ((0, 0), (0, 1));
+        let paused = [suggested(0), reported(first, 1, 0.5), ended(first, Ending::Paused, 0.5)];
         let on = Job::Resume { trial: 0, until: Some(1) };
         assert_eq!(next(&params, &Trials::from_events(&paused), &[]), on, "killed between the two");
-        let both = [&paused[..], &[Event::Started { replicate: second }, failed]].concat();
+        let both = [&paused[..], &[started(second), ended(second, Ending::Failed, 0.0)]].concat();
         assert_eq!(next(&params, &Trials::from_events(&both), &[]), Job::Done);
         let again = [&both[..], &[Event::Retried { trial: 0 }]].concat();
         assert_eq!(next(&params, &Trials::from_events(&again), &[]), on);

@@ -1,7 +1,7 @@
 //! A position with colours exchanged is searched like the original, and so is its mirror image if evaluations are averaged.
 
 use super::*;
-use crate::board::image::{image_of_fen, image_of_move};
+use crate::board::image::{flipped_fen, flipped_game, flipped_move, image_of_fen, image_of_move};
 use crate::encoding::{Plane, PlaneKind, PolicyIndex};
 
 /// Evaluates positions from the view of the side to move: pieces, repetitions, castling rights and en passant, but neither its
@@ -55,54 +55,29 @@ impl Evaluator for Oriented {
     }
 }
 
-/// The same position with colours exchanged and the board flipped.
-fn mirrored_fen(fen: &str) -> String {
-    let swapped = |c: char| if c.is_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() };
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let ranks: Vec<String> =
-        fields[0].split('/').rev().map(|rank| rank.chars().map(swapped).collect()).collect();
-    let side = if fields[1] == "w" { "b" } else { "w" };
-    let castling: String = fields[2].chars().map(swapped).collect();
-    let en_passant = fields[3].replace('3', "x").replace('6', "3").replace('x', "6");
-    format!("{} {side} {castling} {en_passant} {} {}", ranks.join("/"), fields[4], fields[5])
-}
-
-fn mirrored_move(mv: Move) -> Move {
-    Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion())
-}
-
-/// The same game with colours exchanged, including its history.
-fn mirrored(game: &Game) -> Game {
-    let mut mirrored = from_fen(&mirrored_fen(&game.start().fen()));
-    for played in game.moves() {
-        mirrored.play_unchecked(mirrored_move(*played));
-    }
-    mirrored
-}
-
 #[test]
-fn mirroring_twice_gives_the_position_back() {
+fn flipping_twice_gives_the_position_back() {
     for game in sample(100) {
         let fen = game.position().fen();
-        let (once, position) = (mirrored(&game), from_fen(&mirrored_fen(&fen)));
+        let (once, position) = (flipped_game(&game), from_fen(&flipped_fen(&fen)));
         assert_eq!(once.position().fen().split(' ').next(), position.position().fen().split(' ').next());
-        assert_eq!(mirrored(&once).position().fen(), fen);
+        assert_eq!(flipped_game(&once).position().fen(), fen);
         assert_ne!(once.position().side_to_move(), game.position().side_to_move());
     }
 }
 
 #[test]
-fn mirrored_positions_have_mirrored_results() {
+fn flipped_positions_have_flipped_results() {
     let mut sides = [0, 0];
     for game in sample(150) {
-        let mirror = mirrored(&game);
+        let flipped = flipped_game(&game);
         sides[usize::from(game.position().side_to_move() == Side::White)] += 1;
         for params in kinds(60) {
             let original = searched(&game, &params, &mut Oriented::new());
-            let other = searched(&mirror, &params, &mut Oriented::new());
-            let mirrored_back = |mv: RootMove| RootMove { played: mirrored_move(mv.played), ..mv };
+            let other = searched(&flipped, &params, &mut Oriented::new());
+            let flipped_back = |mv: RootMove| RootMove { played: flipped_move(mv.played), ..mv };
             let (found, expected): (Vec<RootMove>, Vec<RootMove>) =
-                (other.root_moves().map(mirrored_back).collect(), original.root_moves().collect());
+                (other.root_moves().map(flipped_back).collect(), original.root_moves().collect());
             assert_eq!(found, expected, "{}, {params:?}", game.position().fen());
             assert_eq!(other.root_value(), original.root_value());
             assert_eq!(other.proof(), original.proof());

@@ -2,7 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::{all_trained, encoding, random_games, rows, samples, uci};
+use super::{all_trained, batch_of, encoding, random_games, rows, samples, training_rows, uci};
 use crate::board::{GameResult, Reason};
 use crate::encoding::POLICY_SIZE;
 use crate::network::graph::AuxiliaryHeads;
@@ -10,26 +10,13 @@ use crate::network::torch::{Heads, NetInput};
 use crate::params::Schedule;
 use crate::trainer::calibration::Calibration;
 use crate::trainer::samples::Samples;
-use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
+use crate::trainer::torch::batch::TrainingBatch;
 use crate::trainer::torch::loss::{LossSums, SUMS, Sums, Totals, counts, expected_scores};
 use crate::trainer::torch::report::Meter;
 use crate::trainer::{CappedGames, TrainParams, TrainedPositions};
 
 fn batch(samples: &Samples) -> TrainingBatch {
-    let played = |index| Row::played(samples.training_row(index));
-    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
-    batch_of(&rows)
-}
-
-fn batch_of(rows: &[Row<'_>]) -> TrainingBatch {
-    let setup = BatchSetup {
-        encoding: &encoding(),
-        nnue: None,
-        has_reply_head: true,
-        expansion: None,
-        device: Device::Cpu,
-    };
-    TrainingBatch::new(rows, setup).expect("a batch")
+    batch_of(&training_rows(samples, |_| false), None, None)
 }
 
 /// Heads with uneven logits that require gradients.
@@ -275,11 +262,10 @@ fn means_over_batches_weigh_every_sample_equally() {
     let (games, mut positions) = random_games(4, 11);
     positions.iter_mut().step_by(4).for_each(|row| row.full = false);
     let samples = samples(&games, &positions, &all_trained());
-    let played = |index| Row::played(samples.training_row(index));
-    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(played).collect();
+    let rows = training_rows(&samples, |_| false);
     let heads = heads(rows.len());
     let totals = |from: usize, to: usize| {
-        let batch = batch_of(&rows[from..to]);
+        let batch = batch_of(&rows[from..to], None, None);
         let (from, size) = (from as i64, (to - from) as i64);
         let [policy, value] = [&heads.policy, &heads.value].map(|head| head.narrow(0, from, size));
         let heads = Heads { policy, value, moves_left: None, auxiliary: AuxiliaryHeads::NONE };

@@ -6,7 +6,9 @@ use rand::RngExt;
 use tch::{Device, Tensor};
 
 use super::training::{run, tiny_net};
-use super::{SEED, all_trained, encoding, random_games, rows_from, samples};
+use super::{
+    SEED, all_trained, batch_of, encoding, numbers, random_games, rows_from, samples, training_rows,
+};
 use crate::board::image::{image_of_fen, image_of_move};
 use crate::board::{Game, Move, Position};
 use crate::network::torch::{Expansion, NetInput, TorchEvaluator, TorchOptions};
@@ -15,7 +17,7 @@ use crate::params::Schedule;
 use crate::rng::Purpose;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::samples::Samples;
-use crate::trainer::torch::batch::{BatchSetup, Row, TrainingBatch};
+use crate::trainer::torch::batch::TrainingBatch;
 use crate::trainer::{Mirroring, OptimizerParams, TrainParams};
 
 /// Without castling rights.
@@ -68,27 +70,12 @@ fn images(games: &[GameRow], positions: &[PositionRow]) -> (Vec<GameRow>, Vec<Po
 }
 
 fn batch(samples: &Samples, is_mirrored: bool) -> TrainingBatch {
-    batch_expanded_by(None, samples, is_mirrored)
-}
-
-fn batch_expanded_by(expansion: Option<&Expansion>, samples: &Samples, is_mirrored: bool) -> TrainingBatch {
-    let row = |index| match samples.training_row(index) {
-        sample if is_mirrored => Row::mirrored(sample, &encoding()),
-        sample => Row::played(sample),
-    };
-    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    let (encoding, device) = (&encoding(), Device::Cpu);
-    let setup = BatchSetup { encoding, nnue: None, has_reply_head: true, expansion, device };
-    TrainingBatch::new(&rows, setup).expect("a batch")
+    batch_of(&training_rows(samples, |_| is_mirrored), None, None)
 }
 
 fn planes(batch: &TrainingBatch) -> &Tensor {
     let NetInput::Planes(planes) = &batch.input else { panic!("planes") };
     planes
-}
-
-fn numbers(tensor: &Tensor) -> Vec<f64> {
-    Vec::try_from(tensor.reshape([-1]).to_kind(tch::Kind::Double)).expect("numbers")
 }
 
 /// The share of each legal index of a row, as bits.
@@ -112,7 +99,7 @@ fn planes_expanded_on_a_device_are_those_written_here() {
     let samples = samples(&games, &positions, &all_trained());
     let expansion = Expansion::new(&encoding(), Device::Cpu).expect("makes constants");
     for is_mirrored in [false, true] {
-        let found = batch_expanded_by(Some(&expansion), &samples, is_mirrored);
+        let found = batch_of(&training_rows(&samples, |_| is_mirrored), None, Some(&expansion));
         let expected = batch(&samples, is_mirrored);
         assert_eq!(planes(&found).size(), planes(&expected).size());
         assert_eq!(planes(&found).stride(), planes(&expected).stride());

@@ -2,7 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::{SEED, all_trained, encoding, random_games, rows_from, samples, uci};
+use super::{SEED, all_trained, batch_of, numbers, random_games, rows_from, samples, training_rows, uci};
 use crate::board::{Game, Position};
 use crate::encoding::{POSSIBLE_MOVES, possible_moves};
 use crate::network::graph::move_sources;
@@ -13,7 +13,7 @@ use crate::network::{
     initial_weights,
 };
 use crate::trainer::samples::Samples;
-use crate::trainer::torch::batch::{BatchSetup, NnueSetup, Row, TrainingBatch};
+use crate::trainer::torch::batch::{NnueSetup, TrainingBatch};
 
 fn spec(accumulator: Accumulator) -> NetworkSpec {
     NetworkSpec {
@@ -39,28 +39,12 @@ fn mirrored() -> NetworkSpec {
 
 /// Every second sample is mirrored where it can be.
 fn batch(samples: &Samples, nnue: Option<&NnueSetup>) -> TrainingBatch {
-    batch_of(samples, nnue, |index| index % 2 == 1)
-}
-
-fn batch_of(samples: &Samples, nnue: Option<&NnueSetup>, is_mirrored: fn(usize) -> bool) -> TrainingBatch {
-    let encoding = encoding();
-    let row = |index| match samples.training_row(index) {
-        sample if is_mirrored(index) => Row::mirrored(sample, &encoding),
-        sample => Row::played(sample),
-    };
-    let rows: Vec<Row<'_>> = (0..samples.training_count()).map(row).collect();
-    let setup =
-        BatchSetup { encoding: &encoding, nnue, has_reply_head: true, expansion: None, device: Device::Cpu };
-    TrainingBatch::new(&rows, setup).expect("a batch")
+    batch_of(&training_rows(samples, |index| index % 2 == 1), nnue, None)
 }
 
 fn random_samples() -> Samples {
     let (games, positions) = random_games(6, 60);
     samples(&games, &positions, &all_trained())
-}
-
-fn numbers(tensor: &Tensor) -> Vec<f64> {
-    Vec::try_from(tensor.reshape([-1]).to_kind(Kind::Double)).expect("numbers")
 }
 
 /// All outputs of a net, and the gradients of the sum of their squares for each tensor.
@@ -147,8 +131,8 @@ fn mirrored_samples_are_the_same_to_a_mirrored_net() {
     let samples = random_samples();
     let same = |spec: &NetworkSpec| {
         let setup = NnueSetup::new(spec);
-        let kinds: [fn(usize) -> bool; 2] = [|_| false, |_| true];
-        let [played, image] = kinds.map(|is_mirrored| batch_of(&samples, setup.as_ref(), is_mirrored));
+        let [played, image] = [false, true]
+            .map(|is_mirrored| batch_of(&training_rows(&samples, |_| is_mirrored), setup.as_ref(), None));
         let [own, other] = [&played.input, &image.input].map(|input| match input {
             NetInput::Pieces(pieces) => numbers(&pieces.squares),
             NetInput::Planes(_) => panic!("planes"),

@@ -1,7 +1,9 @@
 //! Stored training states: exact, and rejected if damaged or of another training.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::torch::report::{Meter, Report, TrainingRow, ValidationRow};
@@ -12,41 +14,15 @@ fn weights(name: &str, data: &[f32]) -> Weights {
     [(name.to_owned(), WeightTensor { shape: vec![1, data.len()], data: data.to_vec() })].into()
 }
 
+/// The numbers of a row about an update. Thirds and the like have no exact decimal form, so a round trip through text would show.
+fn numbers<const COLUMNS: usize>(update: f64) -> [f64; COLUMNS] {
+    std::array::from_fn(|column| if column == 0 { update } else { 1.0 / column as f64 })
+}
+
 fn state() -> State {
-    // 0.1 and the like have no exact decimal form, so a round trip through text would show.
-    let row = TrainingRow {
-        update: 10,
-        learning_rate: 0.1,
-        loss: 1.0 / 3.0,
-        policy_loss: 0.2,
-        value_loss: 0.3,
-        moves_left_loss: 0.35,
-        policy_accuracy: 0.7,
-        policy_entropy: f64::MIN_POSITIVE,
-        gradient_norm: 1e300,
-        soft_policy_loss: 0.15,
-        reply_loss: 0.16,
-        material_loss: 0.17,
-        policy_top_three: 0.18,
-        brier: 0.19,
-        weight_norm: 0.21,
-    };
-    let validation = ValidationRow {
-        update: 0,
-        loss: 0.6,
-        policy_loss: 0.1,
-        value_loss: 0.9,
-        moves_left_loss: 0.95,
-        policy_accuracy: 0.4,
-        policy_entropy: 0.11,
-        soft_policy_loss: 0.22,
-        reply_loss: 0.23,
-        material_loss: 0.24,
-        policy_top_three: 0.26,
-        brier: 0.27,
-        calibration_error: 0.28,
-        batch_norm_gap: -0.29,
-    };
+    let row = TrainingRow::from_numbers(numbers(10.0));
+    let row = TrainingRow { policy_entropy: f64::MIN_POSITIVE, gradient_norm: 1e300, ..row };
+    let validation = ValidationRow { batch_norm_gap: -0.29, ..ValidationRow::from_numbers(numbers(0.0)) };
     let meter = Meter { gradient_norms: 0.123, updates: 3.0, ..Meter::default() };
     let report = Report { curve: vec![row; 3], validation: vec![validation], meter };
     let tensors = weights("first.stem.conv.weight", &[1e-40, -0.0, 3.5]);
@@ -57,6 +33,14 @@ fn state() -> State {
         weights: weights("stem.conv.weight", &[0.3, 0.0, 1.0]),
     });
     State { done: 13, net: weights("stem.conv.weight", &[0.1, -2.0, 1e30]), optimizer, average, report }
+}
+
+/// A folder and the file of [`state`] in it.
+fn saved() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    (folder, path)
 }
 
 fn load(path: &Path, identity: &str) -> Result<Option<State>, TrainError> {
@@ -81,9 +65,7 @@ fn without_a_file_there_is_no_state() {
 
 #[test]
 fn the_updates_of_a_state_are_read_from_its_header() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.state");
-    state().save(&path, "me").expect("saves");
+    let (folder, path) = saved();
     assert_eq!(updates_done(&path), Some(13));
     let whole = std::fs::read(&path).expect("reads");
     std::fs::write(&path, &whole[..whole.len() - 4]).expect("writes");
@@ -94,18 +76,14 @@ fn the_updates_of_a_state_are_read_from_its_header() {
 
 #[test]
 fn the_state_of_another_training_is_rejected() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.state");
-    state().save(&path, "me").expect("saves");
+    let (_folder, path) = saved();
     let error = load(&path, "you").expect_err("rejected");
     assert!(matches!(error, TrainError::OtherState { .. }), "{error}");
 }
 
 #[test]
 fn a_truncated_state_is_rejected() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.state");
-    state().save(&path, "me").expect("saves");
+    let (_folder, path) = saved();
     let bytes = fs::read(&path).expect("reads");
     for length in [0, 7, 20, bytes.len() / 2, bytes.len() - 1] {
         fs::write(&path, &bytes[..length]).expect("writes");
@@ -117,9 +95,7 @@ fn a_truncated_state_is_rejected() {
 /// Every byte counts, also those of names, shapes and the heading; some bytes, such as spaces after the header, mean nothing.
 #[test]
 fn a_changed_byte_anywhere_is_noticed_or_changes_nothing() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.state");
-    state().save(&path, "me").expect("saves");
+    let (_folder, path) = saved();
     let bytes = fs::read(&path).expect("reads");
     let mut noticed = 0;
     for position in 0..bytes.len() {
@@ -141,9 +117,7 @@ fn a_changed_byte_anywhere_is_noticed_or_changes_nothing() {
 
 #[test]
 fn a_state_of_an_earlier_version_says_so() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.state");
-    state().save(&path, "me").expect("saves");
+    let (_folder, path) = saved();
     let mut bytes = fs::read(&path).expect("reads");
     let field = br#"\"version\":"#;
     let start = bytes.windows(field.len()).position(|window| window == field).expect("a version");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tch::Device;
 
-use super::{SEED, all_trained, material, random_games, samples};
+use super::{SEED, added, all_trained, material, problems, random_games, samples};
 use crate::board::{Game, GameResult, Position, Reason, Side};
 use crate::durable::digest;
 use crate::event::{Event, Observer, Silent};
@@ -16,7 +16,7 @@ use crate::network::{
     AuxiliaryHeadsSpec, Batch, Evaluations, Evaluator, MovesLeftHeadSpec, NetworkSpec, TensorSpec, Tower,
     TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights, layout,
 };
-use crate::params::{Schedule, Value, read};
+use crate::params::{Schedule, Value};
 use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
 use crate::trainer::torch::state::State;
@@ -115,6 +115,13 @@ impl Observer for StopAfter {
     fn is_cancelled(&self) -> bool {
         self.done.load(Ordering::Relaxed) >= self.updates
     }
+}
+
+/// The largest difference between two nets' weights.
+fn largest_difference(one: &Trained, other: &Trained) -> f32 {
+    let pairs = one.weights.values().zip(other.weights.values());
+    let numbers = pairs.flat_map(|(a, b)| a.data.iter().zip(&b.data));
+    numbers.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 fn bits(trained: &Trained) -> Vec<u32> {
@@ -263,11 +270,7 @@ fn two_trainings_with_the_state_carried_are_one_training() {
         let path = folder.path().join("state");
         let first = run_with(&params(4), &samples, &path, &Silent).expect("trains");
         let second = run_on(&params(6), &samples, &first, &path, &[0, 2]);
-        let far = |other: &Trained| {
-            let pairs = whole.weights.values().zip(other.weights.values());
-            let numbers = pairs.flat_map(|(a, b)| a.data.iter().zip(&b.data));
-            numbers.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-        };
+        let far = |other: &Trained| largest_difference(&whole, other);
         // The order of the rows within the batch differs, so sums differ in their last bits.
         assert!(far(&second) < 2e-4, "{kind:?} {average:?}: {}", far(&second));
         assert_eq!(second.summary.optimizer_updates, 10);
@@ -289,13 +292,9 @@ fn without_an_average_the_weights_themselves_are_trained_on() {
     let path = folder.path().join("state");
     let swa = WeightAverage { kind: AverageKind::Swa, ..WeightAverage::default() };
     let first = run_with(&params(4, Some(swa)), &samples, &path, &Silent).expect("trains");
-    let far = |one: &Trained, other: &Trained| {
-        let pairs = one.weights.values().zip(other.weights.values());
-        let numbers = pairs.flat_map(|(a, b)| a.data.iter().zip(&b.data));
-        numbers.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-    };
     let second = run_on(&params(6, None), &samples, &first, &path, &[]);
-    assert!(far(&second, &whole) < 2e-4, "{}", far(&second, &whole));
+    let difference = largest_difference(&second, &whole);
+    assert!(difference < 2e-4, "{difference}");
     // A mean is no moving average, which begins with the net that it is given: one step keeps a tenth of it.
     let ema = run_on(&params(1, Some(WeightAverage::default())), &samples, &first, &path, &[]);
     let five = run(&params(5, None), &samples);
@@ -784,22 +783,14 @@ fn an_overflow_that_no_loss_shows_is_an_error_too() {
     weights.data.iter_mut().for_each(|value| *value *= 1e25);
     let folder = tempfile::tempdir().expect("temporary folder");
     let state = folder.path().join("state");
-    let train_with = |observer: &dyn Observer| {
-        let (params, start, samples, state_path) = (&params, &start, &samples, &state);
-        let (seed, device) = (SEED, Device::Cpu);
-        train(
-            TrainJob { params, start, samples, seed, threads: 1, device, carried: None, state_path },
-            observer,
-        )
-    };
-    let error = train_with(&Silent).expect_err("overflows");
+    let error = run_net(&start, &params, &samples, &state, &Silent).expect_err("overflows");
     let (update, tensor) = (params.checkpoint_every - 1, "tower.0.bn1.running_var");
     assert!(
         matches!(&error, TrainError::NetNotFinite { update: at, tensor: name, .. } if *at == update && name == tensor),
         "{error}"
     );
     assert!(!state.exists(), "a useless state must not be stored");
-    let stopped = train_with(&StopAfter::new(3));
+    let stopped = run_net(&start, &params, &samples, &state, &StopAfter::new(3));
     assert!(matches!(stopped, Err(TrainError::Cancelled(_))), "{stopped:?}");
     assert!(!state.exists(), "a useless state must not be stored");
 }
@@ -821,15 +812,8 @@ fn samples_of_another_encoding_are_rejected() {
     );
     let (games, positions) = random_games(2, 5);
     let params = all_trained();
-    let mut others = Samples::new(absolute, &params).expect("no tablebases");
-    let part = crate::trainer::samples::Part {
-        name: "a",
-        source: 0,
-        weight: 1.0,
-        games: &games,
-        positions: &positions,
-    };
-    others.add(part).expect("sound rows");
+    let others = Samples::new(absolute, &params).expect("no tablebases");
+    let others = added(others, 1.0, &games, &positions);
     let folder = tempfile::tempdir().expect("temporary folder");
     let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("rejects");
     assert_eq!(
@@ -851,13 +835,10 @@ fn samples_made_with_other_parameters_are_rejected() {
 
 #[test]
 fn rules_between_parameters_are_checked() {
-    let json = r#"{"policy_weight": 0, "value_weight": 0, "learning_rate": 0}"#;
-    let errors = read::<TrainParams>("train", &serde_json::from_str(json).expect("JSON")).expect_err("wrong");
-    let paths: Vec<&str> = errors.problems.iter().map(|problem| problem.path.as_str()).collect();
-    assert_eq!(paths, ["value_weight", "learning_rate"]);
-    let json = r#"{"optimizer": {"nesterov": true}}"#;
-    let errors = read::<TrainParams>("train", &serde_json::from_str(json).expect("JSON")).expect_err("wrong");
-    assert_eq!(errors.problems[0].path, "optimizer.nesterov");
+    let paths = |json: &str| -> Vec<String> { problems(json).into_iter().map(|one| one.path).collect() };
+    let unweighted = r#"{"policy_weight": 0, "value_weight": 0, "learning_rate": 0}"#;
+    assert_eq!(paths(unweighted), ["value_weight", "learning_rate"]);
+    assert_eq!(paths(r#"{"optimizer": {"nesterov": true}}"#)[0], "optimizer.nesterov");
     // Only what the updates reach counts.
     for (enough, members, path) in [
         (5, r#""policy_weight": [[0, 0], [4, 1]], "value_weight": 0"#, "value_weight"),
@@ -866,14 +847,9 @@ fn rules_between_parameters_are_checked() {
         (20, r#""average": {"kind": "swa", "start": 10, "every": 10}"#, "average"),
         (10, r#""average": {"every": 10}, "optimizer": {"state": "fresh"}"#, "average"),
     ] {
-        let read = |updates| {
-            let json = format!("{{\"updates\": {updates}, {members}}}");
-            read::<TrainParams>("train", &serde_json::from_str(&json).expect("JSON"))
-        };
-        assert!(read(enough).is_ok(), "{members}");
-        let paths: Vec<String> =
-            read(enough - 1).expect_err("too few").problems.into_iter().map(|one| one.path).collect();
-        assert_eq!(paths, [path], "{members}");
+        let with = |updates: u32| paths(&format!("{{\"updates\": {updates}, {members}}}"));
+        assert!(with(enough).is_empty(), "{members}");
+        assert_eq!(with(enough - 1), [path], "{members}");
     }
 }
 

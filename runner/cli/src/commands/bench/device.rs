@@ -6,19 +6,18 @@ mod training;
 
 use std::time::Duration;
 
-use dc0_core::board::{Rules, random_opening};
+use dc0_core::board::random_games;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::runtime::parse_device;
 use dc0_core::network::torch::{Device, MatrixProduct, Precision, TorchError, TorchOptions};
 use dc0_core::network::{Batch, NetworkSpec, Weights, initial_weights, preset, presets};
-use dc0_core::rng::{Purpose, Seed};
+use dc0_core::rng::Seed;
 use dc0_core::trainer::TrainPrecision;
 
 use self::training::Training;
-use super::BenchError;
 use super::args::BenchDeviceArgs;
+use super::{BenchError, rate};
 use dc0_backend::{device_name, is_by_rows, lanes_on};
-use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 
 /// A net to measure, with weights that give some moves clearly higher priors.
@@ -149,11 +148,9 @@ fn net(name: &str) -> Result<Net, BenchError> {
 
 /// A batch of positions after random plies.
 pub(super) fn batch(spec: &NetworkSpec, rows: u32) -> Batch {
-    let (encoding, seed) = (spec.input(), Seed { run: 1, step: 2 });
-    let mut batch = Batch::default();
-    for number in 0..rows {
-        let mut stream = seed.stream(number.into(), Purpose::Opening);
-        batch.push(&encoding, &random_opening(number % 80, &Rules { max_plies: 512 }, &mut stream));
+    let (encoding, mut batch) = (spec.input(), Batch::default());
+    for game in random_games(Seed { run: 1, step: 2 }, 80).take(rows as usize) {
+        batch.push(&encoding, &game);
     }
     batch
 }
@@ -173,13 +170,6 @@ fn peak(options: TorchOptions, lanes: u32, least: Duration) -> Result<f64, Torch
     let size = if options.device == Device::Cpu { 1536 } else { 8192 };
     let mut product = MatrixProduct::new(options.device, options.precision, size, lanes)?;
     product.run(3)?;
-    let (watch, mut times) = (Stopwatch::start(), 0);
-    loop {
-        product.run(10)?;
-        times += 10;
-        let elapsed = watch.elapsed();
-        if elapsed >= least {
-            return Ok(f64::from(times) * product.operations() / elapsed.as_secs_f64());
-        }
-    }
+    let products = rate(least, || product.run(10).map(|()| 10))?;
+    Ok(products * product.operations())
 }

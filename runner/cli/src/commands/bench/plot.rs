@@ -48,7 +48,7 @@ fn bars(
         let bar = |(what, value): (&str, f64)| (format!("{} {}{what}", engine.name, engine.evaluator), value);
         values(engine).into_iter().map(bar).collect::<Vec<_>>()
     };
-    chart(
+    Chart::new(
         name,
         title,
         Axis::plain("engine"),
@@ -67,12 +67,7 @@ fn lines(name: &str, title: &str, x: Axis, scaling: &[Scaling], variables: &[&st
     };
     let shown = scaling.iter().filter(|series| variables.contains(&series.variable));
     let marks = Marks::Series(shown.enumerate().map(series).collect());
-    chart(name, title, x, Axis::plain("simulations/s").from_zero(), marks)
-}
-
-fn chart(name: &str, title: &str, x: Axis, y: Axis, marks: Marks) -> Chart {
-    let (name, title) = (name.to_owned(), title.to_owned());
-    Chart { name, title, caption: String::new(), x, y, marks, references: Vec::new() }
+    Chart::new(name, title, x, Axis::plain("simulations/s").from_zero(), marks)
 }
 
 fn logarithmic(label: &str) -> Axis {

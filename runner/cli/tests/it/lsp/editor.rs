@@ -77,14 +77,6 @@ impl Editor {
         editor
     }
 
-    pub(crate) fn initialized_in(folder: &Path) -> Self {
-        let mut editor = Self::start();
-        let folders = json!([{ "uri": uri(folder), "name": "x" }]);
-        editor.request("initialize", json!({ "capabilities": {}, "workspaceFolders": folders }));
-        editor.notify("initialized", json!({}));
-        editor
-    }
-
     #[track_caller]
     pub(crate) fn initialize(&mut self) {
         let answer =
@@ -94,7 +86,11 @@ impl Editor {
     }
 
     fn send(&mut self, message: &Value) {
-        let (text, input) = (message.to_string(), self.input.as_mut().expect("not closed yet"));
+        self.send_text(&message.to_string());
+    }
+
+    pub(crate) fn send_text(&mut self, text: &str) {
+        let input = self.input.as_mut().expect("not closed yet");
         let sent = write!(input, "Content-Length: {}\r\n\r\n{text}", text.len());
         sent.and_then(|()| input.flush()).expect("the server listens");
     }
@@ -116,6 +112,12 @@ impl Editor {
     #[track_caller]
     pub(crate) fn until(&mut self, method: &str) -> Value {
         self.first(|message| message["method"] == method)
+    }
+
+    /// The next error that answers no request.
+    #[track_caller]
+    pub(crate) fn refusal(&mut self) -> Value {
+        self.first(|message| message["id"].is_null() && message["error"].is_object())
     }
 
     /// The first matching message; others are kept for later.

@@ -20,10 +20,13 @@ pub(crate) fn after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied()
 }
 
-/// Checks the output of a search: integers after their names, scores with a kind, and legal moves.
+/// Checks the output of a search: integers after their names, scores with a kind, and legal moves. Clients met scores without a kind
+/// (en-croissant #500), illegal moves, and moves with stray characters (python-chess #427, #429, #570, #1119; lichess-bot #211, #870; `BotLi`
+/// #113).
 #[track_caller]
 pub(crate) fn check(position: &str, lines: &[String]) {
-    let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth")).collect();
+    let is_info = |line: &&String| line.starts_with("info ") && !line.starts_with("info string");
+    let infos: Vec<&String> = lines.iter().filter(is_info).collect();
     let last = infos.last().expect("there is an info line");
     assert!(last.contains(" score "), "the last info line has a score: {last}");
     for line in &infos {

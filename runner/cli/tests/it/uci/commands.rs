@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::check::best;
 use super::engine::{Engine, RESIDUAL};
+use crate::experiment::flip;
 
 #[test]
 fn the_handshake_is_name_author_options_and_uciok() {
@@ -156,10 +157,8 @@ fn damaged_nets_are_refused_and_the_old_one_stays() {
         fs::copy(shipped.join("az_small.json"), file.with_extension("json")).expect("copies");
         file
     };
-    let flipped = copy("flipped", &|bytes| {
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-    });
+    let flipped = copy("flipped", &|_| ());
+    flip(&flipped);
     let cut = copy("cut", &|bytes| bytes.truncate(bytes.len() / 2));
     let no_json = copy("no_json", &|_| ());
     fs::write(no_json.with_extension("json"), "{").expect("writes");
@@ -228,4 +227,17 @@ fn a_chess_program_that_is_gone_is_no_error() {
     input.write_all(b"uci\nisready\n").expect("the engine listens");
     let ended = engine.wait_with_output().expect("ends");
     assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// A backend that the machine lacks must be named to the user, and the engine must play on (en-croissant #180).
+#[test]
+fn missing_devices_and_backends_are_reported_and_the_cpu_plays_on() {
+    let mut engine = Engine::ready(&["--onnxruntime", "/no/such/libonnxruntime.so"]);
+    for (option, expected) in [("Device value cuda:77", "cuda"), ("Backend value onnx", "onnxruntime")] {
+        engine.send(&format!("setoption name {option}"));
+        let lines = engine.ask("isready", "readyok");
+        assert!(lines[0].starts_with("info string error: ") && lines[0].contains(expected), "{lines:?}");
+        let best = engine.search("startpos", "go nodes 20");
+        assert!(!best.contains(&"bestmove (none)".to_owned()), "{best:?}");
+    }
 }

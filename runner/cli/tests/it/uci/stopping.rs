@@ -202,3 +202,25 @@ fn a_search_finished_while_pondering_repeats_its_score_after_ponderhit() {
     check(position, &lines);
     assert!(lines[lines.len() - 2].contains(" score mate 1 "), "{lines:?}");
 }
+
+/// A late `bestmove` of the previous position was taken for the answer to the next one (lichess-bot #211, `BotLi` #113).
+#[test]
+fn every_go_has_one_bestmove_even_with_racing_stops() {
+    let mut engine = Engine::ready(&[]);
+    // White is to move in the first and Black in the second, so no move is legal in both.
+    let (pondered, played) = ("startpos moves e2e4 e7e5", "startpos moves d2d4");
+    for end in
+        ["stop", "ponderhit\nstop", "stop\nstop", "ponderhit", "stop\nponderhit", "isready\nstop\nisready"]
+    {
+        for go in ["go ponder wtime 300 btime 300", "go ponder nodes 5", "go ponder movetime 5"] {
+            engine.send(&format!("position {pondered}\n{go}\n{end}\nposition {played}\ngo nodes 20\nstop"));
+            for position in [pondered, played] {
+                let mut lines = engine.until("bestmove");
+                lines.retain(|line| line != "readyok");
+                check(position, &lines);
+            }
+        }
+    }
+    engine.send("stop");
+    assert_eq!(engine.ask("isready", "readyok"), ["readyok"], "nothing is printed twice");
+}

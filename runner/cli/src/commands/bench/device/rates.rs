@@ -11,14 +11,12 @@ use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
 
 use super::{BenchError, Net};
-use crate::commands::bench::rate;
+use crate::commands::bench::{all_lanes, rate};
 use dc0_process::clock::Stopwatch;
 
 fn evaluator(net: &Net, options: TorchOptions) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-    match TorchEvaluator::new(&net.spec, &net.weights, options) {
-        Ok(evaluator) => Ok(Box::new(evaluator)),
-        Err(cause) => Err(EvaluatorError::Make { cause: cause.to_string() }),
-    }
+    let made = TorchEvaluator::new(&net.spec, &net.weights, options);
+    Ok(Box::new(made.map_err(|cause| EvaluatorError::Make { cause: cause.to_string() })?))
 }
 
 /// Evaluations per second of all lanes together, each repeating the same batch.
@@ -29,18 +27,13 @@ pub(super) fn evaluations(
     batch: &Batch,
     least: Duration,
 ) -> Result<f64, EvaluatorError> {
-    let lane = || -> Result<f64, EvaluatorError> {
+    all_lanes(lanes, || {
         let (mut evaluator, mut out) = (evaluator(net, options)?, Evaluations::default());
         for _ in 0..3 {
             evaluator.evaluate(batch, &mut out)?;
         }
         rate(least, || evaluator.evaluate(batch, &mut out).map(|()| batch.len() as u64))
-    };
-    let rates: Result<Vec<f64>, EvaluatorError> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        running.into_iter().map(|lane| lane.join().expect("no lane panics")).collect()
-    });
-    Ok(rates?.iter().sum())
+    })
 }
 
 /// Evaluations per second of whole self-play. Each lane plays one shard with as many games as a batch has rows.
@@ -61,15 +54,7 @@ pub(super) fn self_play(
         ..SelfPlayParams::default()
     };
     let make_evaluator = || evaluator(net, options);
-    let seed = Seed { run: 1, step: 3 };
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: "bench",
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, Seed { run: 1, step: 3 }, "bench", &make_evaluator);
     let evaluations = AtomicU64::new(0);
     let keep = |_, played: ShardResult| {
         evaluations.fetch_add(played.stats.evaluations, Ordering::Relaxed);

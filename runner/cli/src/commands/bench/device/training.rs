@@ -160,14 +160,7 @@ fn samples(net: &Net) -> Result<Samples, BenchError> {
     };
     let encoding = net.spec.input();
     let make_evaluator = || Ok(Box::new(Uniform::new(encoding.clone())) as Box<dyn Evaluator>);
-    let job = SelfPlayJob {
-        params: &params,
-        seed: Seed { run: 1, step: 4 },
-        network: "bench",
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, Seed { run: 1, step: 4 }, "bench", &make_evaluator);
     let played = Mutex::new(Vec::new());
     let keep = |_, shard: ShardResult| {
         played.lock().expect("no lane panics").push(shard);

@@ -33,14 +33,7 @@ fn params() -> SelfPlayParams {
 fn played(seed: Seed) -> ShardResult {
     let params = params();
     let make_evaluator = || unreachable!("it is given");
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: NET,
-        make_evaluator: &make_evaluator,
-        tables: None,
-        openings: None,
-    };
+    let job = SelfPlayJob::new(&params, seed, NET, &make_evaluator);
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluators: [Box<dyn Evaluator>; 1] = [Box::new(Uniform::new(encoding))];
     play_shard(&job, SHARD, &mut evaluators, &Silent).expect("plays")
