@@ -122,7 +122,7 @@ impl Folder {
 }
 
 /// Declares the files and folders of runs and sweeps, each by its path below the folder.
-macro_rules! places {
+macro_rules! paths {
     ($( $(#[doc = $doc:literal])+ $name:ident: $path:literal ),+ $(,)?) => {
         impl Folder {
             $(
@@ -135,7 +135,7 @@ macro_rules! places {
     };
 }
 
-places! {
+paths! {
     /// The file of the run's record: script, parameters, seed, versions.
     record: "run.json",
     /// The file of the sweep's record: script, seed, threads.
