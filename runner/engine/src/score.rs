@@ -166,7 +166,7 @@ mod tests {
         assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
         assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
         let fitted = |value| ScoreFit::AZ_SMALL.centipawns(value);
-        assert_eq!((fitted(0.5), fitted(-1.0)), (1182, -12_780));
+        assert_eq!((fitted(0.5), fitted(-1.0)), (136, -12_780));
     }
 
     #[test]
