@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::program::{PROGRAM, root, succeed};
+use crate::program::{PROGRAM, succeed};
 use crate::{browser_package, interop_command, stdout_of};
 
 /// The engine.

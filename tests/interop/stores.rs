@@ -9,7 +9,6 @@ use std::process::Command;
 
 use crate::fleet::{Broker, Process, digests, expected, wait_for};
 use crate::hostile::forge;
-use crate::program::root;
 use crate::{browser_package, interop_command, interop_python};
 
 #[test]
